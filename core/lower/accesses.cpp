@@ -5,7 +5,7 @@ namespace tenon {
 
 namespace {
 
-/// Of a tile of lines, in elements; and the pieces of a line.
+/// Elements of a line and of a piece, and pieces of a line, of a swizzled tile.
 struct Line {
   int64_t elements, piece, pieces;
 };
@@ -37,13 +37,13 @@ std::optional<Accesses::Value> Accesses::mask(const KValue& load) {
   std::optional<Value> mask;
   AxisSet concerned = positions_.axes_of(load.index);
   const KernelBuffer& buffer = kernel_.buffers[load.buffer];
-  // Threads that are not real would read what a real one stores in place.
+  // Out-of-range threads would read what another thread stores in place.
   if (buffer.space == BufferSpace::kGlobal && buffer.written)
     for (size_t a = 0; a < kernel_.axes.size(); ++a)
       if (positions_.loops()[a] &&
           (is_grid(kernel_.axes[a].bind) || is_block(kernel_.axes[a].bind)))
         concerned.set(a);
-  guards_.with_off(guards_.unfelt(load),
+  guards_.with_off(guards_.ignorable(load),
                    [&] { mask = this->mask(load.index, load.mask, concerned); });
   return mask;
 }
@@ -69,20 +69,20 @@ Access Accesses::at(int buffer, const Expr& index, bool spread) {
   const int lanes = positions_.lanes();
   const LaneForm& form = lane_form(index);
   if (!form.contiguous) return {ops_.broadcast(place(buffer, index), lanes), lanes};
-  return beside(buffer, form.base, lanes);
+  return contiguous(buffer, form.base, lanes);
 }
 
-Access Accesses::beside(int buffer, const Expr& first, int lanes) {
+Access Accesses::contiguous(int buffer, const Expr& first, int lanes) {
   const KernelBuffer& b = kernel_.buffers[buffer];
   const int64_t bytes = lanes * static_cast<int64_t>(dtype_size(b.dtype));
   const bool aligned = alignment(buffer) % bytes == 0 && first.divisible_by(lanes);
-  // Pieces of a line do not stay side by side.
-  if (b.lines && (!aligned || bytes > kPieceBytes))
-    return {exchanged(b, ops_.add(exprs_.integer(first), ops_.lane_index(lanes))), lanes};
+  // The swizzle separates the pieces of a line.
+  if (b.swizzled && (!aligned || bytes > kPieceBytes))
+    return {swizzled(b, ops_.add(exprs_.integer(first), ops_.lane_index(lanes))), lanes};
   return {place(buffer, first), lanes, aligned ? uint32_t{TN_OP_ALIGNED} : 0};
 }
 
-Accesses::Value Accesses::exchanged(const KernelBuffer& b, Value index) {
+Accesses::Value Accesses::swizzled(const KernelBuffer& b, Value index) {
   const auto [line, piece, pieces] = line_of(b.dtype);
   const DType type = ops_.index_dtype();
   const auto op = [&](tn_opcode code, Value x, int64_t y) {
@@ -94,9 +94,9 @@ Accesses::Value Accesses::exchanged(const KernelBuffer& b, Value index) {
 
 Accesses::Value Accesses::place(int buffer, const Expr& index) {
   const KernelBuffer& b = kernel_.buffers[buffer];
-  if (!b.lines || b.space != BufferSpace::kShared) return exprs_.integer(index);
+  if (!b.swizzled || b.space != BufferSpace::kShared) return exprs_.integer(index);
   const auto [line, piece, pieces] = line_of(b.dtype);
-  // What is whole patterns further is so too with its pieces exchanged: that much stays outside.
+  // The swizzle repeats after a pattern: multiples of patterns are added after it.
   Expr near = index, far = 0;
   std::map<std::string, Expr> symbols;
   index.collect_symbols(symbols);

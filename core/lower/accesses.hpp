@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What loads and stores have in common: where they go, in how many lanes, and for which points.
+// Addresses, lanes and masks of loads and stores.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 namespace tenon {
 
 struct Access {
-  OpTree::Value index = 0;  ///< of each lane, or of the first of lanes side by side
+  OpTree::Value index = 0;  ///< one for each lane, or the first of contiguous lanes
   int lanes = 1;
   uint32_t flags = 0;  ///< TN_OP_ALIGNED
 };
@@ -30,25 +30,25 @@ class Accesses {
         guards_(guards),
         exprs_(exprs) {}
 
-  /// The access's own mask and the guards that concern one of these axes; nothing if it has none.
+  /// The access's own mask and the guards on one of these axes; nothing if there is none.
   std::optional<Value> mask(const Expr& index, const Expr& own, const AxisSet& concerned);
   std::optional<Value> mask(const KValue& load);
-  /// `spread`: its mask differs from lane to lane, so it needs an index for each.
+  /// `spread`: the mask differs between lanes, so each lane needs an index.
   Access at(int buffer, const Expr& index, bool spread);
-  /// Elements side by side from an index on, the same for all lanes.
-  Access beside(int buffer, const Expr& first, int lanes);
+  /// Contiguous elements from a uniform index on.
+  Access contiguous(int buffer, const Expr& first, int lanes);
 
  private:
-  /// An index as the first lane's and the lane's number, if it is of that form.
+  /// An index as base + lane number, if it has that form.
   struct LaneForm {
     bool contiguous = false;
     Expr base;
   };
   const LaneForm& lane_form(const Expr& index);
   int64_t alignment(int buffer) const;  ///< bytes
-  /// Where the element of an index is: elsewhere in tiles of lines.
+  /// The address of an index, after the swizzle if the tile has one.
   Value place(int buffer, const Expr& index);
-  Value exchanged(const KernelBuffer& b, Value index);
+  Value swizzled(const KernelBuffer& b, Value index);
 
   const Kernel& kernel_;
   const Capabilities& capabilities_;
@@ -56,7 +56,7 @@ class Accesses {
   Positions& positions_;
   Guards& guards_;
   IndexExprs& exprs_;
-  /// Of each vector axis, by the index, which lives as long as the kernel.
+  /// For each vector axis, by index; the kernel keeps these alive.
   std::map<int, std::unordered_map<const Expr::Node*, LaneForm>> lane_forms_;
 };
 

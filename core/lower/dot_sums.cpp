@@ -13,7 +13,7 @@ std::optional<DotProduct> DotSums::product(const Statement& reduction) const {
   if (axis < 0) return {};
   std::optional<DotFactors> factors = dot_factors(kernel_, reduction, axis, capabilities_);
   TN_ASSERT(factors);
-  // Of two of one dtype either can be biased: the other's instances are each a sum more.
+  // If both have one dtype, bias the one whose partner has fewer instances: each is an extra sum.
   const auto count = [&](const KValueRef& v) {
     return positions_.count_instances(positions_.axes_of(v));
   };
@@ -35,13 +35,13 @@ bool DotSums::is_whole(const DotProduct& p, const AxisSet& own) const {
 }
 
 DotSums::Value DotSums::step(const DotProduct& p, Value sum) {
-  Value x = leaves_.neighbours(p.factors.x, p.axis);
+  Value x = leaves_.dot_operand(p.factors.x, p.axis);
   if (p.factors.biased) {
     const DType plain = unsigned_of(p.factors.x->dtype);
     x = ops_.op(TN_OP_CAST, plain, {x}, TN_CAST_BITS);
     x = ops_.op(TN_OP_XOR, plain, {x, ops_.constant(plain, bias(p))});
   }
-  const std::array operands{x, leaves_.neighbours(p.factors.y, p.axis), sum};
+  const std::array operands{x, leaves_.dot_operand(p.factors.y, p.axis), sum};
   return ops_.tree().pure(TN_OP_DOT, static_cast<tn_dtype>(p.sum),
                           static_cast<uint16_t>(ops_.lanes(sum)), operands);
 }
@@ -49,7 +49,7 @@ DotSums::Value DotSums::step(const DotProduct& p, Value sum) {
 DotSums::Value DotSums::step_of_excess(const DotProduct& p, Value excess) {
   const int lanes = ops_.lanes(excess) * static_cast<int>(kernel_.axes[p.axis].extent.value());
   const std::array operands{ops_.constant(unsigned_of(p.factors.x->dtype), bias(p), lanes),
-                            leaves_.neighbours(p.factors.y, p.axis), excess};
+                            leaves_.dot_operand(p.factors.y, p.axis), excess};
   return ops_.tree().pure(TN_OP_DOT, static_cast<tn_dtype>(p.sum),
                           static_cast<uint16_t>(ops_.lanes(excess)), operands);
 }
@@ -59,7 +59,7 @@ DotSums::Value DotSums::without_excess(const DotProduct& p, Value sum, Value exc
   return ops_.op(TN_OP_ADD, p.sum, {sum, minus});
 }
 
-/// The sign bit: added to a signed number, it makes the unsigned one of the same order.
+/// The sign bit: it maps signed to unsigned numbers in order.
 uint64_t DotSums::bias(const DotProduct& p) const {
   return uint64_t{1} << (dtype_bits(p.factors.x->dtype) - 1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions with a loop bound to dot: its iterations are one DOT.
+// Reductions with a loop bound to dot, whose iterations are one DOT.
 #pragma once
 
 #include <optional>
@@ -29,13 +29,13 @@ class DotSums {
 
   /// Nothing if no loop of the reduction is bound to dot.
   std::optional<DotProduct> product(const Statement& reduction) const;
-  /// Whether a step where the walk stands, with the reduction's own axes, is a DOT: nothing asks
-  /// which of the neighbours, or of the lanes in memory, are real.
+  /// True if the current step can be a DOT: no guard separates the elements of the DOT or its
+  /// lanes. `own`: the reduction's axes.
   bool is_whole(const DotProduct& p, const AxisSet& own) const;
-  /// Another step.
+  /// Emits a step; returns the new sum.
   Value step(const DotProduct& p, Value sum);
 
-  // What a biased factor adds too much: one sum for each instance of the other factor.
+  // The excess that a biased factor adds: one sum for each instance of the other factor.
   AxisSet axes_of_excess(const DotProduct& p) { return positions_.axes_of(p.factors.y); }
   Value step_of_excess(const DotProduct& p, Value excess);
   Value without_excess(const DotProduct& p, Value sum, Value excess);

@@ -34,7 +34,8 @@ Emitter::Emitter(const Kernel& kernel, const Capabilities& capabilities)
         return b.read && b.written && b.space == BufferSpace::kGlobal;
       })) {
   for (size_t b = 0; b < kernel.buffers.size(); ++b)
-    if (is_register_tile(kernel.buffers[b])) tree_.hold(params_.buffer(static_cast<int>(b)));
+    if (is_register_tile(kernel.buffers[b]))
+      tree_.forward_stores(params_.buffer(static_cast<int>(b)));
 }
 
 void Emitter::run() {
@@ -50,26 +51,27 @@ void Emitter::body(std::span<const Statement> statements) {
            !statements[i].ahead &&
            kernel_.buffers[statements[i].buffer].space == BufferSpace::kShared;
   };
-  // Those before it in one run, from which a copy is made.
+  // True if a copy reads a tile of an earlier copy in the same run.
   const auto takes_copies = [&](size_t i) {
     std::set<int> before;
     for (size_t k = i; k-- > 0 && is_shared_copy(k);) before.insert(statements[k].buffer);
     return reads_any(statements[i], before);
   };
-  size_t parted = 0;  // no barrier stands after this one
+  size_t since_barrier = 0;  // first statement since the last barrier
   for (size_t i = 0; i < statements.size(); ++i) {
     const Statement& s = statements[i];
     const size_t first = i;
     if (s.kind == Statement::Kind::kStore)
       while (i + 1 < statements.size() && statements[i + 1].kind == Statement::Kind::kStore) ++i;
     const auto run = statements.subspan(first, i + 1 - first);
-    if (tile_barriers_.part(statements.subspan(parted, first - parted), run, reduction_)) {
+    if (tile_barriers_.needed(statements.subspan(since_barrier, first - since_barrier), run,
+                              reduction_)) {
       tile_barrier();
-      parted = first;
+      since_barrier = first;
     }
     switch (s.kind) {
       case Statement::Kind::kStore: {
-        fresh_if_in_place([&] { ahead_ ? stores_.copy_ahead(run) : stores_.store(run); });
+        forget_if_in_place([&] { ahead_ ? stores_.copy_ahead(run) : stores_.store(run); });
         break;
       }
       case Statement::Kind::kLoop:
@@ -84,8 +86,8 @@ void Emitter::body(std::span<const Statement> statements) {
         reductions_.step();
         break;
       case Statement::Kind::kStage:
-        if (s.ahead) break;  // its loop has done it
-        // Copies beside one another need one pair of barriers.
+        if (s.ahead) break;  // emitted by its loop
+        // Adjacent copies share a pair of barriers.
         if (is_shared_copy(i) && (i == 0 || !is_shared_copy(i - 1) || takes_copies(i))) barrier();
         stage(s);
         if (is_shared_copy(i) && !is_shared_copy(i + 1)) barrier();
@@ -104,7 +106,7 @@ void Emitter::tile_barrier() {
     if (is_shared_tile(kernel_.buffers[b])) params_.filled(static_cast<int>(b));
 }
 
-void Emitter::fresh_if_in_place(const std::function<void()>& emit) {
+void Emitter::forget_if_in_place(const std::function<void()>& emit) {
   if (!in_place_) return emit();
   const Leaves::Scope scope(leaves_);
   emit();
@@ -140,9 +142,9 @@ void Emitter::loop(const Statement& s) {
   }
 }
 
-/// A part whose points are all real, without masks, and a guarded tail if anything in it is.
+/// Peels a loop: a part without masks, whose points are all in range, and a guarded tail.
 void Emitter::serial_loop(const Statement& s) {
-  if (ahead_in(s)) return pipelined(s);
+  if (ahead_in(s)) return multi_buffered_loop(s);
   const Expr& extent = kernel_.axes[s.axis].extent;
   const LoopRange range = s.range.value_or(LoopRange{0, extent});
   const Guards::Peel p = guards_.peel(s.axis);
@@ -158,29 +160,28 @@ void Emitter::serial_loop(const Statement& s) {
   const Expr full = s.range ? min(p.full, range.end) : p.full;
   guards_.with_off(p, [&] { counted(s, range.begin, full, true); });
   if (ends || p.full == extent) return;
-  // One iteration is no loop, at whose end there would be a barrier.
-  if ((full - range.begin).is_const(1) && tile_barriers_.part_iterations(s, reduction_))
+  // A loop of one iteration is emitted without a loop and so without the barrier at its end.
+  if ((full - range.begin).is_const(1) && tile_barriers_.needed_between_iterations(s, reduction_))
     tile_barrier();
   const Expr rest = s.range ? max(p.full, range.begin) : p.full, end = min(p.end, range.end);
   guards_.without_peeling([&] { counted(s, rest, end, s.range.has_value()); });
 }
 
-void Emitter::pipelined(const Statement& s) {
+void Emitter::multi_buffered_loop(const Statement& s) {
   const int64_t ahead = ahead_in(s);
   guards_.without_peeling([&] {
-    barrier();  // others may still read what an earlier run of the loop left
+    barrier();  // other threads may still read tiles of an earlier run of the loop
     const LoopRange range = s.range.value_or(LoopRange{0, kernel_.axes[s.axis].extent});
-    for (int64_t i = 0; i < ahead; ++i)
-      multi_buffer_tiles(s, exprs_.integer(range.begin + i), range.end);
+    for (int64_t i = 0; i < ahead; ++i) copy_stage(s, exprs_.integer(range.begin + i), range.end);
     positions_.close(s.axis);
     counted(s, range.begin, range.end, s.range.has_value(), [&] {
-      // What this iteration takes is there, and no thread is in the one before it, whose places are
-      // filled next.
+      // Waits until this iteration's tiles are filled and all threads have left the previous
+      // iteration, whose stage is filled next.
       if (has_async_) tree_.effect(TN_OP_ASYNC_WAIT, {}, static_cast<uint64_t>(ahead - 1));
       barrier();
       const Positions::Position here = positions_.at(s.axis);
       if (here.kind == Positions::Position::Kind::kValue) {
-        multi_buffer_tiles(s, ops_.add(here.value, ops_.index_constant(ahead)), range.end);
+        copy_stage(s, ops_.add(here.value, ops_.index_constant(ahead)), range.end);
         positions_.put_value(s.axis, here.value);
       }
       for (const Statement& copy : s.body)
@@ -190,7 +191,7 @@ void Emitter::pipelined(const Statement& s) {
   });
 }
 
-void Emitter::multi_buffer_tiles(const Statement& loop, Value position, const Expr& end) {
+void Emitter::copy_stage(const Statement& loop, Value position, const Expr& end) {
   const Value extent = exprs_.integer(end);
   const auto fill = [&] {
     for (const Statement& copy : loop.body)
@@ -201,7 +202,7 @@ void Emitter::multi_buffer_tiles(const Statement& loop, Value position, const Ex
     positions_.put_constant(loop.axis, at);
     if (at < count) fill();
   } else {
-    // No index goes beyond the last iteration, whose copies are done already.
+    // Clamped, so that no index exceeds the last iteration's.
     const Value last = ops_.add(extent, ops_.index_constant(-1));
     const Value is_there = ops_.op(TN_OP_CMPLT, DType::kBool, {position, extent});
     positions_.put_value(loop.axis,
@@ -243,8 +244,8 @@ void Emitter::counted(const Statement& s, const Expr& begin, const Expr& end, bo
     set_carried(s, [&](size_t k) { return loop + 1 + static_cast<Value>(k); });
     positions_.put_value(s.axis, tree_.position(loop));
     inside();
-    // The copies of a pipeline begin with a barrier.
-    if (ahead_in(s) == 0 && tile_barriers_.part_iterations(s, reduction_)) tile_barrier();
+    // A multi-buffered iteration begins with a barrier.
+    if (ahead_in(s) == 0 && tile_barriers_.needed_between_iterations(s, reduction_)) tile_barrier();
     if (carries)
       reductions_.accumulators() = tree_.end_loop(reductions_.accumulators());
     else
@@ -275,7 +276,7 @@ size_t Emitter::concerned(const Statement& s, const Guards::Peel& p) const {
     if (s.body[i].kind != Statement::Kind::kLoop) return s.body.size();
     AxisSet axes;
     axes.set(static_cast<size_t>(s.body[i].axis));
-    bool leaves = false;  // what a loop before it has come to
+    bool leaves = false;  // ends a carried reduction
     walk(s.body[i].body, [&](const Statement& inner) {
       if (inner.kind == Statement::Kind::kLoop) axes.set(static_cast<size_t>(inner.axis));
       leaves |= inner.kind == Statement::Kind::kMatrix && inner.use == Statement::MatrixUse::kEnd;
@@ -283,7 +284,7 @@ size_t Emitter::concerned(const Statement& s, const Guards::Peel& p) const {
     if (leaves && end > 0) end = i + 1;
     if (guards_.concern(p.guards, axes)) end = i + 1;
   }
-  return end == 0 ? s.body.size() : end;  // none of them: they are about where the loop stands
+  return end == 0 ? s.body.size() : end;  // none: the guards are on outer axes
 }
 
 void Emitter::peeled(const Statement& s, const Guards::Peel& p, Value at) {
@@ -293,14 +294,14 @@ void Emitter::peeled(const Statement& s, const Guards::Peel& p, Value at) {
       ops_.op(TN_OP_CMPLT, DType::kBool, {at, exprs_.integer(p.full)}),
       [&] { guards_.with_off(p, [&] { body(first); }); },
       [&] {
-        // Of one that is left it is known which copies reach beyond the end.
+        // If one iteration is left, its position is a constant.
         if (p.full.is_const() && kernel_.axes[s.axis].extent.is_const(p.full.value() + 1))
           positions_.put_constant(s.axis, p.full.value());
         guards_.without_peeling([&] { body(first); });
       });
   positions_.put_value(s.axis, at);
   const auto rest = std::span(s.body).subspan(count);
-  if (!rest.empty() && tile_barriers_.part(first, rest, reduction_)) tile_barrier();
+  if (!rest.empty() && tile_barriers_.needed(first, rest, reduction_)) tile_barrier();
   body(rest);
 }
 
@@ -339,7 +340,7 @@ void Emitter::launched(const Statement& s, Value at) {
   if (!p.guards.empty() && p.full == axis.extent)
     guards_.with_off(p, [&] { body(s.body); });
   else if (p.guards.empty() || p.full.is_const(0) || is_block(axis.bind))
-    body(s.body);  // threads of a workgroup stay together: there may be barriers
+    body(s.body);  // no branch around possible barriers
   else
     peeled(s, p, at);
 }
@@ -347,14 +348,14 @@ void Emitter::launched(const Statement& s, Value at) {
 void Emitter::reduce(const Statement& s) {
   reductions_.begin(s);
   const Statement* around = std::exchange(reduction_, &s);
-  fresh_if_in_place([&] { body(s.body); });
+  forget_if_in_place([&] { body(s.body); });
   reduction_ = around;
   reductions_.end();
 }
 
 void Emitter::stage(const Statement& s) {
   const bool around = std::exchange(ahead_, s.ahead != 0);
-  // The copy's own axes stand for the lanes around it and, where threads share it, for them too.
+  // The copy's own axes replace vector lanes and, for a shared tile, threads of the loops around.
   const bool shared = kernel_.buffers[s.buffer].space == BufferSpace::kShared;
   const auto copied = [&](Bind bind) {
     return bind == Bind::kVector || (shared && is_block(bind));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Walks a loop tree once and emits its statements. Leaves are emitted once for each instance, so a
-// jam needs no copy of the tree.
+// Walks a loop tree once and emits its statements. Values are emitted once for each instance, so
+// that unroll and jam needs no copies of the tree.
 //
-// Each part of the work is a class that keeps its own state and uses those before it:
-// positions, launch_places, program_params: where the walk stands, and what the launch provides;
-// index_exprs, guards, accesses, leaves: values there;
-// matrix_sums, group_totals, reductions, stores: what statements do with them.
+// The work is divided among classes with their own state; each uses those before it:
+// positions, launch_places, program_params: the current position and what the launch provides;
+// index_exprs, guards, accesses, leaves: values at that position;
+// matrix_sums, group_totals, reductions, stores: statements.
 #pragma once
 
 #include "core/ir/capabilities.hpp"
@@ -33,24 +33,24 @@ class Emitter {
   void body(std::span<const Statement> statements);
   void loop(const Statement& s);
   void serial_loop(const Statement& s);
-  /// A loop whose copies run ahead of it.
-  void pipelined(const Statement& s);
-  /// The copies of the iteration at `position`, where the loop has one before `end`.
-  void multi_buffer_tiles(const Statement& loop, Value position, const Expr& end);
+  /// A multi-buffered loop.
+  void multi_buffered_loop(const Statement& s);
+  /// Emits the copies of iteration `position`, if that is before `end`.
+  void copy_stage(const Statement& loop, Value position, const Expr& end);
   void barrier() { tree_.effect(TN_OP_BARRIER, {}, TN_SCOPE_BLOCK); }
-  /// One after which tiles in shared memory have what all threads have put there.
+  /// A barrier after which tiles in shared memory are complete.
   void tile_barrier();
-  /// `bare`: of points that are real, without their masks.
+  /// A loop over [begin, end). `bare`: all points are in range, so there are no masks.
   void counted(const Statement& s, const Expr& begin, const Expr& end, bool bare);
   void counted(const Statement& s, const Expr& begin, const Expr& end, bool bare,
                const std::function<void()>& inside);
-  /// Of the fragments that a loop carries, in order.
+  /// Sets the fragments that a loop carries, in order.
   void set_carried(const Statement& loop, const std::function<Value(size_t)>& value);
   void end_carried(const Statement& loop);
-  /// How many statements of a loop the guards of its peel may concern: what follows them is the
-  /// same code in all iterations.
+  /// Number of leading statements that the guards of a peel affect. Those after them are the same
+  /// code in all iterations.
   size_t concerned(const Statement& s, const Guards::Peel& p) const;
-  /// One iteration: of what the guards concern a version without them and one with them.
+  /// One iteration, with two versions of the affected statements: without and with the guards.
   void peeled(const Statement& s, const Guards::Peel& p, Value at);
   void launch_axis(const Statement& s);
   void launched(const Statement& s, Value at);
@@ -59,8 +59,8 @@ class Emitter {
   void reduce(const Statement& s);
   void stage(const Statement& s);
   void matrix(const Statement& s);
-  /// Values from before may be out of date if some buffer is read and written.
-  void fresh_if_in_place(const std::function<void()>& emit);
+  /// Emits with earlier loads forgotten, if some buffer is both read and written.
+  void forget_if_in_place(const std::function<void()>& emit);
 
   const Kernel& kernel_;
   OpTree tree_;
@@ -79,8 +79,8 @@ class Emitter {
   Stores stores_;
   const TileBarriers tile_barriers_;
   const bool has_async_, in_place_;
-  const Statement* reduction_ = nullptr;  ///< the innermost that is open
-  bool ahead_ = false;                    ///< in a copy that runs ahead
+  const Statement* reduction_ = nullptr;  ///< innermost open one
+  bool ahead_ = false;                    ///< inside a copy that runs ahead
 };
 
 }  // namespace tenon

@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-/// Threads that shuffle with one another; 1: none.
+/// Threads of a subgroup with shuffles; 1: none.
 int64_t subgroup_threads(const Capabilities& capabilities) {
   const uint32_t size = capabilities.subgroup_max;
   const bool fixed = size > 1 && capabilities.subgroup_min == size && std::has_single_bit(size);
@@ -22,7 +22,7 @@ int64_t GroupTotals::shuffled_threads(int64_t width, const std::vector<Value>& p
     if (ops_.lanes(v) != 1 || (bytes != 4 && bytes != 8)) return 1;
   }
   const int64_t size = subgroup_threads(capabilities_);
-  // Some drivers know no subgroups over several rows of threads; those with matrix atoms do.
+  // Some drivers have no subgroups across rows of threads; those with matrix atoms do.
   const bool rows = places_.spans_rows() || (places_.is_used(Bind::kBlockX) &&
                                              places_.extent(Bind::kBlockX).value() % size == 0);
   const bool whole = (places_.subgroup() == 0 || places_.subgroup() == size) && rows &&
@@ -59,7 +59,7 @@ std::vector<GroupTotals::Value> GroupTotals::totals(const std::vector<ReduceStat
   if (width == 1) return parts;
 
   const Value thread = places_.index(group.bind);
-  // Threads that differ on other axes reduce apart, each in a row of its own.
+  // Threads that differ on other axes reduce separately, each in its own row.
   int64_t rows = 1;
   Value row = ops_.index_constant(0);
   for (const Bind bind : LaunchPlaces::kBlock) {
@@ -80,7 +80,7 @@ std::vector<GroupTotals::Value> GroupTotals::totals(const std::vector<ReduceStat
   };
   const auto barrier = [&] { tree.effect(TN_OP_BARRIER, {}, TN_SCOPE_BLOCK); };
 
-  // Shuffles are between powers of two.
+  // Only called with powers of two.
   const auto below = [&](int64_t n) {
     return ops_.op(TN_OP_AND, index, {thread, ops_.index_constant(n - 1)});
   };
@@ -96,7 +96,7 @@ std::vector<GroupTotals::Value> GroupTotals::totals(const std::vector<ReduceStat
   barrier();
   std::vector<Value> totals;
   if (width <= together) {
-    // Few enough that each subgroup can take them all up again.
+    // Few enough for each subgroup to load and combine all of them.
     for (size_t q = 0; q < parts.size(); ++q)
       totals.push_back(shuffled_total(state_of(q), read(q, below(width)), width));
   } else {
@@ -115,7 +115,7 @@ std::vector<GroupTotals::Value> GroupTotals::totals(const std::vector<ReduceStat
     }
     for (size_t q = 0; q < parts.size(); ++q) totals.push_back(read(q, ops_.index_constant(0)));
   }
-  if (tree.in_loop()) barrier();  // the next iteration writes the same places
+  if (tree.in_loop()) barrier();  // the next iteration overwrites the shared memory
   return totals;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Parts of a total that the threads of a workgroup hold: those of a subgroup meet by shuffles,
-// where the device has them, all others in shared memory.
+// Workgroup reductions: combines partial results of threads by subgroup shuffles, if the device has
+// them, and then in shared memory.
 #pragma once
 
 #include <vector>
@@ -18,13 +18,13 @@ class GroupTotals {
               ProgramParams& params)
       : capabilities_(capabilities), ops_(ops), places_(places), params_(params) {}
 
-  /// Of the parts that threads along the axis have of each state of each instance, the states in
-  /// turns. Every thread gets the totals.
+  /// Combines the parts that the threads along an axis hold, one for each instance and state,
+  /// states fastest. Every thread gets the totals.
   std::vector<Value> totals(const std::vector<ReduceState>& states, const KernelAxis& group,
                             std::vector<Value> parts);
 
  private:
-  /// How many of `width` threads on block.x, side by side, can shuffle their parts; 1: none.
+  /// Number of consecutive threads, of `width` on block.x, that can shuffle their parts; 1: none.
   int64_t shuffled_threads(int64_t width, const std::vector<Value>& parts) const;
   Value shuffled_total(const ReduceState& state, Value part, int64_t threads);
 

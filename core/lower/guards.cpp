@@ -9,16 +9,17 @@
 namespace tenon {
 namespace {
 
-/// Whether the value may fall where the symbol grows.
-bool turns_back(const Expr& e, std::string_view symbol) {
+/// True if the expression is not monotonic: it may decrease when the symbol increases.
+bool is_not_monotonic(const Expr& e, std::string_view symbol) {
   if (e.kind() == ExprKind::kMod && e.depends_on(symbol)) return true;
   if (e.kind() == ExprKind::kSum)
     return std::ranges::any_of(e.terms(), [&](const auto& term) {
-      return turns_back(term.second, symbol) || (term.first < 0 && term.second.depends_on(symbol));
+      return is_not_monotonic(term.second, symbol) ||
+             (term.first < 0 && term.second.depends_on(symbol));
     });
   if (e.kind() == ExprKind::kConst || e.kind() == ExprKind::kSymbol) return false;
-  return std::ranges::any_of(e.operands(),
-                             [&](const Expr& operand) { return turns_back(operand, symbol); });
+  return std::ranges::any_of(
+      e.operands(), [&](const Expr& operand) { return is_not_monotonic(operand, symbol); });
 }
 
 }  // namespace
@@ -32,9 +33,8 @@ Guards::Guards(const Kernel& kernel, Positions& positions)
 }
 
 Expr Guards::condition(const Guard& guard, bool uniform) const {
-  // An axis that does not matter here stands where the left side is least: at 0, or at the end of
-  // an axis that it falls with. But a remainder (of padded loops that were fused) turns back: then
-  // some of the points may be real.
+  // A closed axis is put where `lower` is smallest: at 0, or at its end if `lower` decreases with
+  // it. A remainder, as of fused padded loops, is not monotonic: then some points may be in range.
   using Kind = Positions::Position::Kind;
   std::map<std::string, Expr> least;
   std::map<std::string, Expr> symbols;
@@ -48,7 +48,7 @@ Expr Guards::condition(const Guard& guard, bool uniform) const {
     int64_t coefficient = 0;
     Expr rest;
     const bool falls = guard.lower.linear_in(name, coefficient, rest) && coefficient < 0;
-    if (!falls && turns_back(guard.lower, name)) return 1;
+    if (!falls && is_not_monotonic(guard.lower, name)) return 1;
     least.emplace(name, falls ? kernel_.axes[axis].extent - 1 : Expr(0));
   }
   if (least.empty()) return guard.condition();
@@ -82,18 +82,18 @@ bool Guards::concern(const std::vector<size_t>& guards, const AxisSet& axes) con
 std::optional<Guards::Reach> Guards::reach(size_t guard, int axis, bool over_loops) const {
   Reach out;
   out.exact = !kernel_.guards[guard].fills;
-  Expr room = kernel_.guards[guard].upper - kernel_.guards[guard].lower;  // real where positive
+  Expr room = kernel_.guards[guard].upper - kernel_.guards[guard].lower;  // in range if positive
   int64_t coefficient = 0;
   Expr rest;
   for (size_t b = 0; b < kernel_.axes.size(); ++b) {
     if (static_cast<int>(b) == axis || !axes_[guard][b]) continue;
     const KernelAxis& inner = kernel_.axes[b];
     const bool spread = positions_.at(static_cast<int>(b)).is_spread();
-    // Threads of a workgroup run a loop equally often: there may be barriers in it.
+    // Threads of a workgroup must run a loop equally often: it may contain barriers.
     if (!spread && is_block(inner.bind)) return {};
     if (!spread) continue;
     out.exact = false;
-    // The worst copy or lane or thread counts.
+    // Takes the worst copy, lane or thread.
     const bool counts = (over_loops || inner.bind != Bind::kLoop) && !is_grid(inner.bind);
     if (!counts || !inner.extent.is_const() || !room.linear_in(inner.name, coefficient, rest) ||
         coefficient > 0)
@@ -122,7 +122,7 @@ Guards::Peel Guards::peel(int axis) const {
     if (to->exact) out.end = min(out.end, to->full);
   }
   if (out.guards.empty()) return out;
-  // A loop further in is peeled there, unless its points are all real anyway.
+  // An inner loop is peeled itself, unless its points are all in range.
   for (const size_t g : others)
     if (const auto to = reach(g, axis, true); to && min(out.full, to->full) == out.full)
       out.implied.push_back(g);
@@ -133,13 +133,13 @@ std::vector<size_t> Guards::filled(int buffer) const {
   std::vector<size_t> guards;
   const KernelBuffer& b = kernel_.buffers[buffer];
   for (size_t g = 0; g < kernel_.guards.size(); ++g) {
-    const bool is_filled = b.kept ? b.whole : kernel_.guards[g].fills;
+    const bool is_filled = b.materialised ? b.zero_filled : kernel_.guards[g].fills;
     if (is_filled && !off_[g] && b.space != BufferSpace::kGlobal) guards.push_back(g);
   }
   return guards;
 }
 
-std::vector<size_t> Guards::unfelt(const KValue& load) const {
+std::vector<size_t> Guards::ignorable(const KValue& load) const {
   std::vector<size_t> guards;
   const KernelBuffer& b = kernel_.buffers[load.buffer];
   const bool is_there = load.index.min() >= 0 && load.index.max() < b.count.min();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Guards of padded axes: which are on where the walk stands, what they ask there, and which part of
-// a loop needs none of them.
+// Guards of padded axes: which are active at the current position, their conditions, and the part
+// of a loop that needs none (loop peeling).
 #pragma once
 
 #include <functional>
@@ -15,32 +15,32 @@ class Guards {
  public:
   Guards(const Kernel& kernel, Positions& positions);
 
-  /// Conditions of the guards that are on and concern one of these axes. `uniform`: for what may be
-  /// the same in all lanes.
+  /// Conditions of the active guards on one of these axes. `uniform`: conditions that are necessary
+  /// in every lane.
   std::vector<Expr> conditions(const AxisSet& concerned, bool uniform) const;
 
-  /// Whether one that is on, and concerns one of these axes, asks where an axis stands.
+  /// True if an active guard on one of these axes also depends on `axis`.
   bool ask(const AxisSet& concerned, int axis) const;
 
-  /// Whether each that is on, and concerns one of `axes`, concerns one of `others` too.
+  /// True if every active guard on one of `axes` is also on one of `others`.
   bool concern_both(const AxisSet& axes, const AxisSet& others) const;
 
-  /// Whether one of these guards concerns one of the axes.
+  /// True if one of these guards is on one of the axes.
   bool concern(const std::vector<size_t>& guards, const AxisSet& axes) const;
 
-  /// Guards that hold in a loop's iterations [0, full): those to switch off there.
+  /// Guards that hold in a loop's iterations [0, full), where they can be switched off.
   struct Peel {
     std::vector<size_t> guards;
-    std::vector<size_t> implied;  ///< of loops further in: they hold there too
+    std::vector<size_t> implied;  ///< of inner loops; they hold there too
     Expr full;
-    Expr end;  ///< nothing is real, and no tile wants a fill, from here on
+    Expr end;  ///< from here on no point is in range and no tile needs a fill
   };
   Peel peel(int axis) const;
-  /// Those that a store into a tile need not heed: its positions are all there.
+  /// Guards that a store to a tile can ignore: out-of-range points are filled.
   std::vector<size_t> filled(int buffer) const;
-  /// Those that a load need not heed: of a tile that is there for points that are not real, and
-  /// nothing that is stored comes of them.
-  std::vector<size_t> unfelt(const KValue& load) const;
+  /// Guards that a load can ignore: out-of-range points are within the tile, and no stored result
+  /// depends on them.
+  std::vector<size_t> ignorable(const KValue& load) const;
 
   void with_off(const std::vector<size_t>& guards, const std::function<void()>& emit);
   void with_off(const Peel& peel, const std::function<void()>& emit);
@@ -48,12 +48,13 @@ class Guards {
 
  private:
   Expr condition(const Guard& guard, bool uniform) const;
-  /// How far a guard holds along an axis.
+  /// Iterations [0, full) of an axis in which a guard holds.
   struct Reach {
     Expr full;
-    bool exact = true;  ///< not further, and no tile wants a fill
+    bool exact = true;  ///< it fails in all others, and no tile needs a fill there
   };
-  /// `over_loops`: for all iterations of the loops further in; else nothing where there are any.
+  /// `over_loops`: holds for all iterations of inner loops; else nothing if the guard depends on
+  /// one.
   std::optional<Reach> reach(size_t guard, int axis, bool over_loops) const;
 
   const Kernel& kernel_;

@@ -53,7 +53,7 @@ IndexExprs::Value IndexExprs::sum(const Expr& expr) {
     else
       parts.push_back(v);
   }
-  // What changes least comes first, so that partial sums leave the inner loops.
+  // Outermost values first, so that partial sums are hoisted out of inner loops.
   std::ranges::stable_sort(parts, [&](Value a, Value b) {
     return std::pair(tree_.at(a).lanes, tree_.depth(a)) <
            std::pair(tree_.at(b).lanes, tree_.depth(b));
@@ -74,7 +74,7 @@ IndexExprs::Value IndexExprs::quotient(const Expr& expr) {
                    {x, ops_.index_constant(std::countr_zero(static_cast<uint64_t>(b.value())))});
   const Value q = ops_.op(TN_OP_IDIV, index_, {x, y});
   if (a.min() >= 0) return q;
-  // Truncated to floored: one less where a negative number does not divide.
+  // Truncated to floored: one less for a negative number that does not divide.
   const Value r = ops_.op(TN_OP_MOD, index_, {x, y});
   const Value below = ops_.op(TN_OP_CMPLT, DType::kBool, {r, ops_.index_constant(0)});
   return ops_.add(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Index arithmetic and conditions where the walk stands: Expr to ops.
+// Emits index expressions and conditions at the current position.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace tenon {
 class IndexExprs {
  public:
   using Value = OpTree::Value;
-  /// Emits what a let stands for; it may in turn be computed from indices.
+  /// Emits the value of a let, which may be computed from indices.
   using LetValue = std::function<Value(const KValueRef&)>;
 
   IndexExprs(const Kernel& kernel, const Capabilities& capabilities, KernelOps& ops,
@@ -25,7 +25,7 @@ class IndexExprs {
 
   Value integer(const Expr& expr);
   Value condition(const Expr& expr);
-  /// Whether one of them is known not to hold here.
+  /// True if one of the conditions is a constant false here.
   bool any_false(std::span<const Expr> conditions);
 
  private:

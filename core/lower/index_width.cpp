@@ -13,16 +13,16 @@ namespace {
 
 using Values = std::map<std::string, int64_t>;
 
-/// 2^31 less room for a step of a loop past its end.
+/// 2^31 minus room for a loop counter's last step past the end.
 constexpr double kLimit = 2147483647.0 - 65536;
 
-/// Bounds of a value, and of the magnitude of all that is computed on the way to it. In floating
-/// point: products may be beyond 64 bits.
+/// Bounds of a value, and of the magnitudes of its intermediate values. Doubles, as products may
+/// exceed 64 bits.
 struct Span {
   double low = 0, high = 0, most = 0;
 };
 
-/// `values`: of the symbols; null: whatever their bounds allow.
+/// `values`: of the symbols; null: their bounds.
 class Spans {
  public:
   explicit Spans(const Values* values) : values_(values) {}
@@ -54,7 +54,7 @@ class Spans {
       const Span span = of(term);
       out.low += std::min(factor * span.low, factor * span.high);
       out.high += std::max(factor * span.low, factor * span.high);
-      // The factor is of the term, not of what leads to it, as what a remainder is of.
+      // The factor applies to the term, not to its intermediate values.
       together += std::abs(factor) * std::max(std::abs(span.low), std::abs(span.high));
       out.most = std::max(out.most, span.most);
     }
@@ -103,12 +103,12 @@ class Spans {
   const Values* values_;
 };
 
-/// Where 64-bit integers are two words, no register holds a longer index.
+/// True also if 64-bit integers are pairs of words: no register holds a longer index.
 bool has_short_indices(const Capabilities& capabilities) {
   return capabilities.index_bits < 64 || capabilities.splits_wide();
 }
 
-/// Every expression that the kernel's program computes; buffer is -1 where it addresses none.
+/// Calls `use` for every index expression of the kernel; buffer is -1 if it addresses none.
 void each_index(const Kernel& kernel, const std::function<void(const Expr&, int buffer)>& use) {
   std::set<std::pair<const Expr::Node*, int>> seen;
   const auto see = [&](const Expr& expr, int buffer) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which integers a kernel counts and addresses with.
+// Chooses the integer dtype of a kernel's indices and loop counters.
 #pragma once
 
 #include <map>
@@ -11,23 +11,23 @@
 
 namespace tenon {
 
-/// kI32 where every index, and all that is computed on the way to it, fits; else kI64. A device of
-/// 32-bit indices gets kI32 also where only some sizes of the symbols fit; index_bounds says which.
-/// Throws kUnsupported, naming buffer and size, where none does.
+/// kI32 if all indices and their intermediate values fit, else kI64. A device of 32-bit indices
+/// gets kI32 also if only some values of the symbols fit (see index_bounds). Throws kUnsupported,
+/// with the buffer and size, if none fits.
 DType index_dtype(const Kernel& kernel, const Capabilities& capabilities);
 
-/// An index that large symbols take beyond 32 bits.
+/// An index that exceeds 32 bits for large symbols.
 struct IndexBound {
   Expr index;
   std::string buffer;  ///< that it addresses; "" for none
   Expr count;          ///< elements of that buffer
-  double words = 1;    ///< that the index counts for each of its own
+  double words = 1;    ///< words an element
 
-  /// Throws kUnsupported if these values do.
+  /// Throws kUnsupported if it does for these values.
   void check(const std::map<std::string, int64_t>& symbols) const;
 };
 
-/// What a launch on a device of 32-bit indices must check. Empty on others, and without symbols.
+/// The checks before a launch on a device of 32-bit indices. Empty for others, and without symbols.
 std::vector<IndexBound> index_bounds(const Kernel& kernel, const Capabilities& capabilities);
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Single ops of a kernel: lanes made equal, small constants folded.
+// Emits single ops: broadcasts operands to equal lanes and folds simple constants.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace tenon {
 class KernelOps {
  public:
   using Value = OpTree::Value;
-  /// `index`: of positions and of what is computed of them.
+  /// `index`: the dtype of indices.
   KernelOps(OpTree& tree, DType index) : tree_(tree), index_(index) {}
 
   OpTree& tree() { return tree_; }
@@ -25,7 +25,7 @@ class KernelOps {
   Value index_constant(int64_t value) { return constant(index_, static_cast<uint64_t>(value)); }
   Value broadcast(Value v, int lanes);
   Value lane(Value v, int number);
-  /// Scalars among the operands serve every lane.
+  /// Scalar operands are broadcast.
   Value op(tn_opcode code, DType dtype, std::vector<Value> operands, uint64_t imm = 0,
            uint32_t flags = 0);
   Value cast(Value v, DType dtype);

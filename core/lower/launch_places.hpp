@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The dimensions of a launch, grid.x to block.z: what the axes bound to them ask for, and which of
-// them the walk has such an axis open in.
+// The dimensions of a launch, grid.x to block.z: their extents, from the axes bound to them, and
+// which of them have an open axis at the current position.
 #pragma once
 
 #include <array>
@@ -22,29 +22,29 @@ class LaunchPlaces {
 
   LaunchPlaces(const Kernel& kernel, KernelOps& ops);
 
-  /// Workgroups or threads.
+  /// Number of workgroups or threads.
   const Expr& extent(Bind place) const { return places_[number(place)].extent; }
   bool is_used(Bind place) const { return places_[number(place)].used; }
-  /// Axes of several extents are bound to it, so that some threads are beyond the shorter ones.
+  /// Axes of different extents are bound to it: some threads are out of range of the shorter ones.
   bool is_uneven(Bind place) const { return places_[number(place)].uneven; }
   Value index(Bind place);
 
-  /// Sections of the kernel; 0 if it is one.
+  /// Number of sections; 0 if the kernel has none.
   size_t sections() const { return sections_.size(); }
-  /// What `emit` emits is for the workgroups of a section alone, and numbers them from 0.
+  /// Emits code for the workgroups of one section, which are numbered from 0.
   void in_section(size_t section, const std::function<void()>& emit);
-  /// Whether a workgroup is one of the section's.
+  /// The condition that a workgroup belongs to the section.
   Value is_of_section(size_t section);
 
   void open(Bind place) { open_.push_back(place); }
   void close() { open_.pop_back(); }
   bool is_open(Bind place) const;
-  /// As if no axis of a workgroup's threads were open.
+  /// Emits with the axes of threads closed.
   void without_threads(const std::function<void()>& emit);
 
-  /// Threads of a subgroup that the program counts on; 0 if it does not.
+  /// Subgroup size that the program requires; 0: any.
   uint32_t subgroup() const { return subgroup_; }
-  /// Whether its threads are along block.x and block.y.
+  /// True if a subgroup spans block.x and block.y.
   bool spans_rows() const { return spans_rows_; }
   void count_on_subgroup(uint32_t threads) { subgroup_ = threads; }
 
@@ -66,10 +66,10 @@ class LaunchPlaces {
   struct Section {
     int64_t begin = 0;  ///< its first workgroup along grid.x
     Place grid_x;
-    std::vector<Bind> unused;  ///< of the grid's other places: it is the first there
+    std::vector<Bind> unused;  ///< other grid dimensions, where it has the first workgroup only
   };
   std::vector<Section> sections_;
-  int64_t begin_ = 0;  ///< of the section that is emitted
+  int64_t begin_ = 0;  ///< of the current section
   std::vector<Bind> open_;
   uint32_t subgroup_ = 0;
   bool spans_rows_ = false;

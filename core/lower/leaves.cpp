@@ -34,9 +34,9 @@ Leaves::Value Leaves::fragment(const MatrixOperand& operand, const MatrixAtom& a
                                     ops_.index_constant(operand.stride)};
   const uint64_t imm = atom.id | role | (operand.transposed ? TN_MATRIX_TRANSPOSED : 0) |
                        (operand.lines ? TN_MATRIX_LINES : 0);
-  // A tile that loops fill has other contents in each iteration around.
+  // A materialised tile has new contents in each iteration of the loops around.
   const uint32_t floor =
-      kernel_.buffers[load.buffer].kept ? ops_.tree().region() : params_.floor(load.buffer);
+      kernel_.buffers[load.buffer].materialised ? ops_.tree().region() : params_.floor(load.buffer);
   return scopes_.back()[key] = ops_.tree().matrix_load(
              static_cast<tn_dtype>(load.dtype), static_cast<uint16_t>(lanes), operands, imm, floor);
 }
@@ -55,7 +55,7 @@ Leaves::Value Leaves::from_registers(int tile, const Expr& index,
   return ops_.tree().pure(TN_OP_COMPOSE, dtype, static_cast<uint16_t>(lanes.size()), lanes);
 }
 
-Leaves::Value Leaves::neighbours(const KValueRef& load, int axis) {
+Leaves::Value Leaves::dot_operand(const KValueRef& load, int axis) {
   const Key key{load.get(), positions_.instance(load), true};
   if (const Value* known = find(key)) return *known;
   const AxisSet axes = positions_.axes_of(load->index);
@@ -66,9 +66,9 @@ Leaves::Value Leaves::neighbours(const KValueRef& load, int axis) {
     lanes *= positions_.lanes();
   }
   const KernelBuffer& b = kernel_.buffers[load->buffer];
-  const Access access = accesses_.beside(load->buffer, load->index.substitute(first), lanes);
+  const Access access = accesses_.contiguous(load->buffer, load->index.substitute(first), lanes);
   std::vector<Value> operands{params_.buffer(load->buffer), access.index};
-  // A tile is there for points that are not real, and nothing is stored that they add to.
+  // Out-of-range points are within the tile, and no stored result depends on them.
   const bool whole = b.space != BufferSpace::kGlobal;
   const std::optional<Value> mask =
       whole ? std::nullopt : accesses_.mask(load->index, load->mask, axes);
@@ -80,7 +80,7 @@ Leaves::Value Leaves::neighbours(const KValueRef& load, int axis) {
     operands.push_back(*mask);
     operands.push_back(ops_.constant(load->dtype, load->constant.bits, lanes));
   }
-  const bool fixed = b.kept || (b.space == BufferSpace::kGlobal && b.written);
+  const bool fixed = b.materialised || (b.space == BufferSpace::kGlobal && b.written);
   return scopes_.back()[key] =
              ops_.tree().load(static_cast<tn_dtype>(load->dtype), static_cast<uint16_t>(lanes),
                               operands, access.flags, params_.floor(load->buffer), fixed);
@@ -132,7 +132,7 @@ Leaves::Value Leaves::load(const KValue& v) {
     operands.push_back(ops_.constant(v.dtype, v.constant.bits, access.lanes));
   }
   const KernelBuffer& b = kernel_.buffers[v.buffer];
-  const bool fixed = b.kept || (b.space == BufferSpace::kGlobal && b.written);
+  const bool fixed = b.materialised || (b.space == BufferSpace::kGlobal && b.written);
   return ops_.tree().load(static_cast<tn_dtype>(v.dtype), static_cast<uint16_t>(access.lanes),
                           operands, access.flags, params_.floor(v.buffer), fixed);
 }

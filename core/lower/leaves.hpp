@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Values of a kernel: loads with their masks, elementwise ops, results of reductions. Each is
-// emitted once for each of its instances in a scope.
+// Emits values: masked loads, elementwise ops, results of reductions. Each is emitted once for each
+// instance in a scope.
 #pragma once
 
 #include <map>
@@ -27,8 +27,7 @@ class Leaves {
         accesses_(accesses),
         scopes_(1) {}
 
-  /// While it lives, what is emitted is forgotten at its end: it stands where nothing after it may
-  /// use it.
+  /// Values emitted while it lives are forgotten at its end: later code cannot use them.
   class Scope {
    public:
     explicit Scope(Leaves& leaves) : leaves_(leaves) { leaves_.scopes_.emplace_back(); }
@@ -41,29 +40,29 @@ class Leaves {
   };
 
   Value value(const KValueRef& v);
-  /// What a matrix atom takes. `role`: TN_MATRIX_A or TN_MATRIX_B.
+  /// An operand of a matrix atom. `role`: TN_MATRIX_A or TN_MATRIX_B.
   Value fragment(const MatrixOperand& operand, const MatrixAtom& atom, uint64_t role);
-  /// A fragment of what the thread has in its registers of a tile: a lane for each offset.
+  /// A fragment from a register tile: a lane for each offset.
   Value from_registers(int tile, const Expr& index, const std::vector<int64_t>& offsets);
-  /// What a DOT takes of a load: its elements along an axis, for each lane that it follows.
-  Value neighbours(const KValueRef& load, int axis);
-  /// Loads from here on are not those before it: memory has changed.
+  /// An operand of a DOT: the load's elements along an axis, for each vector lane.
+  Value dot_operand(const KValueRef& load, int axis);
+  /// Forgets earlier loads: memory has changed.
   void forget() {
     for (Memo& memo : scopes_) memo.clear();
   }
-  /// Of a reduction that has ended, for the instance where the walk stands.
+  /// Sets a result of a finished reduction, for the current instance.
   void set_result(int reduction, int state, Value v);
 
  private:
   struct Key {
     const KValue* what;
     uint64_t instance;
-    bool neighbours = false;
+    bool is_dot_operand = false;
     bool operator==(const Key&) const = default;
   };
   struct KeyHash {
     size_t operator()(const Key& k) const {
-      return (std::hash<const void*>()(k.what) * 31 + k.instance) * 2 + k.neighbours;
+      return (std::hash<const void*>()(k.what) * 31 + k.instance) * 2 + k.is_dot_operand;
     }
   };
   using Memo = std::unordered_map<Key, Value, KeyHash>;

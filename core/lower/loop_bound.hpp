@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a device says of the loops of a thread (Capabilities::max_loop_trips).
+// The limit on a thread's loop iterations (Capabilities::max_loop_trips).
 #pragma once
 
 #include <map>
@@ -11,17 +11,17 @@
 
 namespace tenon {
 
-/// Iterations that large symbols take beyond the limit.
+/// Iterations that exceed the limit for large symbols.
 struct LoopBound {
   Expr trips;
   uint32_t limit = 0;
 
-  /// Throws kUnsupported if these values do.
+  /// Throws kUnsupported if they do for these values.
   void check(const std::map<std::string, int64_t>& symbols) const;
 };
 
-/// What a launch must check; nothing where no size exceeds the limit, or there is none. Throws
-/// kUnsupported where every size does.
+/// The check before a launch; nothing if no size exceeds the limit. Throws kUnsupported if every
+/// size does.
 std::optional<LoopBound> loop_bound(const Kernel& kernel, const Capabilities& capabilities);
 
 }  // namespace tenon

@@ -14,7 +14,7 @@
 namespace tenon {
 namespace {
 
-/// A C identifier that no other param has.
+/// A unique C identifier.
 std::string param_name(std::string_view wanted, std::set<std::string>& taken) {
   std::string name;
   for (const char c : wanted) {
@@ -34,7 +34,7 @@ uint32_t declare_buffer(sdk::ProgramBuilder& builder, const KernelBuffer& b,
   if (b.space != BufferSpace::kGlobal)
     return builder.allocate(
         name, abi(b.dtype), b.space == BufferSpace::kShared ? TN_SPACE_SHARED : TN_SPACE_SCRATCH,
-        static_cast<uint64_t>(b.count.value()), b.lines ? kLinesAlignment : kTileAlignment);
+        static_cast<uint64_t>(b.count.value()), b.swizzled ? kLinesAlignment : kTileAlignment);
   uint32_t access = 0;
   if (b.read) access |= TN_ACCESS_READ;
   if (b.written) access |= TN_ACCESS_WRITE | TN_ACCESS_NOALIAS;
@@ -43,7 +43,7 @@ uint32_t declare_buffer(sdk::ProgramBuilder& builder, const KernelBuffer& b,
                         buffer_alignment(b, capabilities));
 }
 
-/// Buffers in the kernel's order, then symbols, then what the kernel allocates.
+/// Buffers in the kernel's order, then symbols, tiles, partial results.
 std::vector<uint32_t> declare_params(const Kernel& kernel,
                                      const std::vector<ProgramParams::Param>& params,
                                      const Capabilities& capabilities, sdk::ProgramBuilder& builder,
@@ -82,7 +82,7 @@ std::vector<uint32_t> declare_params(const Kernel& kernel,
   return values;
 }
 
-/// The first memory that the program asks more of than there is.
+/// A memory of which the program needs more than the device has.
 struct Shortage {
   std::string_view memory;
   uint32_t limit, asked;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From a loop tree to the program that crosses the ABI.
+// Lowers a loop tree to the program that crosses the ABI.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace tenon {
 
-/// What the launch binds to one BUFFER or SCALAR param of the program.
+/// The launch argument of one BUFFER or SCALAR param of the program.
 struct LaunchArgument {
   enum class Kind { kInput, kOutput, kSymbol } kind = Kind::kInput;
   int index = 0;  ///< of the graph's params or outputs; an aliased output is bound as its input
@@ -28,24 +28,24 @@ struct LoweredKernel {
                            Expr(1)};  ///< workgroups, in terms of the graph's symbols
   std::array<uint32_t, 3> block{1, 1, 1};
   std::vector<LaunchArgument> arguments;
-  std::vector<IndexBound> index_bounds;  ///< to be checked before a launch
-  std::optional<LoopBound> loop_bound;   ///< likewise
-  Chosen chosen;                         ///< what it was lowered from
-  /// Of a program that was given from outside: the core's own, which it must agree with.
+  std::vector<IndexBound> index_bounds;  ///< to check before a launch
+  std::optional<LoopBound> loop_bound;   ///< to check before a launch
+  Chosen chosen;                         ///< the tree that it was lowered from
+  /// For a program from outside: the core's own program, with which it must agree.
   std::shared_ptr<const LoweredKernel> model;
 };
 
-/// The program of a tree, named by a C identifier. Throws kUnsupported for what the device cannot
-/// run, but for memory: check_memory asks that of the finished program.
+/// The program of a tree; `name` is a C identifier. Throws kUnsupported for what the device cannot
+/// run; check_memory checks memory limits.
 LoweredKernel emit_program(const Chosen& chosen, const Capabilities& capabilities,
                            const std::string& name);
 
 /// Throws kInternal for a program that breaks the rules of tenon/program.h.
 void check_program(const sdk::Program& program);
 
-/// Whether shared and scratch memory suffice.
+/// True if the device has enough shared and scratch memory.
 bool fits_memory(const sdk::Program& program, const Capabilities& capabilities);
-/// Throws kUnsupported if they do not.
+/// Throws kUnsupported if it has not.
 void check_memory(const sdk::Program& program, const Capabilities& capabilities);
 
 }  // namespace tenon

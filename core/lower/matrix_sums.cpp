@@ -25,18 +25,18 @@ MatrixSums::Value MatrixSums::step(const AtomProduct& p, Value sum) {
                           static_cast<uint16_t>(p.atom->c_lanes), operands, p.atom->id);
 }
 
-void MatrixSums::keep(int reduction, const AtomProduct& p, std::vector<Value> fragments) {
+void MatrixSums::set_fragments(int reduction, const AtomProduct& p, std::vector<Value> fragments) {
   sums_[reduction] = {p.atom, positions_.jam(), std::move(fragments)};
 }
 
 void MatrixSums::store(const Statement& s) {
   const Sums& sums = sums_.at(s.id);
   const AxisSet outside = positions_.axes_of_reduction(s.id);
-  // Unrolled loops between the rows and columns of the atom: they make the tile wider.
+  // Unrolled loops between the atom's rows and columns, which widen the tile.
   std::vector<int> inside;
   for (const int axis : sums.jam)
     if (std::ranges::find(positions_.jam(), axis) == positions_.jam().end()) inside.push_back(axis);
-  // Subgroups along a place that the tiles do not follow have one together.
+  // Subgroups share a tile along launch dimensions that have no open axis.
   const bool is_own = std::ranges::all_of(LaunchPlaces::kBlock, [&](Bind place) {
     return place == Bind::kBlockX || !places_.is_used(place) || places_.is_open(place) ||
            places_.extent(place).is_const(1);
@@ -117,7 +117,7 @@ void MatrixSums::put(const Statement& s, const MatrixAtom& atom, Value fragment)
                            ops_.lane(fragment, static_cast<int>(l))});
 }
 
-/// Every column of it is the same.
+/// The scale of each row as a fragment with equal columns.
 MatrixSums::Value MatrixSums::scale_of_rows(const KValue& scale, const MatrixAtom& atom) {
   const auto dtype = static_cast<tn_dtype>(atom.accumulator);
   const auto lanes = static_cast<uint16_t>(atom.c_lanes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tensorized reductions: fragments are loaded, multiplied, carried like other accumulators, and
-// stored into the tile of their subgroup.
+// Tensorized reductions: loads fragments, multiplies them, carries accumulators, stores them to
+// tiles.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace tenon {
 
-/// How a reduction is done with atoms.
+/// The operands and atom of a tensorized reduction.
 struct AtomProduct {
   MatrixProduct product;
   const MatrixAtom* atom = nullptr;
@@ -33,20 +33,20 @@ class MatrixSums {
         exprs_(exprs),
         leaves_(leaves) {}
 
-  /// Nothing if the reduction is not tensorized. `subgroup`: its threads.
+  /// Nothing if the reduction is not tensorized. `subgroup`: threads of a subgroup.
   std::optional<AtomProduct> product(const Statement& reduction, uint32_t subgroup) const;
-  /// Another step where the walk stands.
+  /// Emits a step at the current position; returns the new sum.
   Value step(const AtomProduct& p, Value sum);
 
-  /// A reduction has ended: a fragment for each of its instances.
-  void keep(int reduction, const AtomProduct& p, std::vector<Value> fragments);
-  /// Stores the sums that a kMatrix statement takes or puts, for the copy where the walk stands.
+  /// Records the fragments of a finished reduction, one for each instance.
+  void set_fragments(int reduction, const AtomProduct& p, std::vector<Value> fragments);
+  /// Stores the sums of a kTake or kPut, for the current copy.
   void store(const Statement& s);
 
-  // Reductions that continue
+  // Carried reductions
   void begin(const Statement& s);
   void end(const Statement& s);
-  /// What a reduction that continues starts with, for each instance of what follows `outside`.
+  /// Initial values of a carried reduction, for each instance over the axes `outside`.
   std::vector<Value> before(const Statement& reduction, const AtomProduct& p,
                             const AxisSet& outside);
   std::vector<Value>& carried(int reduction) { return sums_.at(reduction).fragments; }
@@ -55,14 +55,14 @@ class MatrixSums {
   const Statement& reduction(int id) const;
   std::vector<Value> operands(const Statement& s) const;
   static uint64_t role(const Statement& s, const MatrixAtom& atom);
-  /// Of the lanes of a fragment, in a tile of registers.
+  /// Offsets of a fragment's lanes in a register tile.
   static std::vector<int64_t> offsets(const Statement& s, const MatrixAtom& atom);
   void put(const Statement& s, const MatrixAtom& atom, Value fragment);
   Value scale_of_rows(const KValue& scale, const MatrixAtom& atom);
 
   struct Sums {
     const MatrixAtom* atom = nullptr;
-    std::vector<int> jam;  ///< that was open around the reduction
+    std::vector<int> jam;  ///< open unrolled axes around the reduction
     std::vector<Value> fragments;
   };
 
@@ -74,7 +74,7 @@ class MatrixSums {
   ProgramParams& params_;
   IndexExprs& exprs_;
   Leaves& leaves_;
-  std::map<int, Sums> sums_;  ///< of reductions that have ended
+  std::map<int, Sums> sums_;  ///< of finished reductions
 };
 
 }  // namespace tenon

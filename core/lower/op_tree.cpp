@@ -81,9 +81,9 @@ OpTree::Value OpTree::load(tn_dtype dtype, uint16_t lanes, std::span<const Value
   op.flags = flags;
   op.region = fixed ? current_ : place(operands, floor);
   if (!fixed) return shared(op, operands);
-  const bool is_held = held_buffers_.contains(operands[0]) && lanes == 1 && operands.size() == 2 &&
-                       ops_[operands[1]].op == TN_OP_CONST;
-  Held* const held = is_held ? &held_[{operands[0], operands[1]}] : nullptr;
+  const bool is_held = forwarded_buffers_.contains(operands[0]) && lanes == 1 &&
+                       operands.size() == 2 && ops_[operands[1]].op == TN_OP_CONST;
+  Forwarded* const held = is_held ? &forwarded_[{operands[0], operands[1]}] : nullptr;
   if (held && held->value != 0 && held->region == current_) return held->value;
   const Value v = add(op, operands);
   regions_[current_].items.push_back(v);
@@ -91,13 +91,13 @@ OpTree::Value OpTree::load(tn_dtype dtype, uint16_t lanes, std::span<const Value
   return v;
 }
 
-void OpTree::hold_stored(std::span<const Value> operands) {
+void OpTree::forward_stored(std::span<const Value> operands) {
   const bool is_one =
       operands.size() == 3 && ops_[operands[1]].op == TN_OP_CONST && ops_[operands[2]].lanes == 1;
   if (is_one)
-    held_[{operands[0], operands[1]}] = {operands[2], current_};
+    forwarded_[{operands[0], operands[1]}] = {operands[2], current_};
   else
-    std::erase_if(held_, [&](const auto& entry) { return entry.first.first == operands[0]; });
+    std::erase_if(forwarded_, [&](const auto& entry) { return entry.first.first == operands[0]; });
 }
 
 OpTree::Value OpTree::matrix_load(tn_dtype dtype, uint16_t lanes, std::span<const Value> operands,
@@ -127,7 +127,7 @@ void OpTree::effect(tn_opcode code, std::span<const Value> operands, uint64_t im
   op.region = current_;
   const Value v = add(op, operands);
   regions_[current_].items.push_back(v);
-  if (is_held_store(ops_[v])) hold_stored(operands);
+  if (is_forwarded_store(ops_[v])) forward_stored(operands);
 }
 
 OpTree::Value OpTree::atomic(tn_dtype dtype, std::span<const Value> operands, uint64_t imm) {
@@ -173,7 +173,7 @@ OpTree::Value OpTree::begin_loop(Value begin, Value end, Value step, std::span<c
     carry.source = loop;
     add(carry, {});
   }
-  // The induction variable is the loop's own value, visible inside.
+  // The induction variable is the loop's own value, visible in its body.
   Op position;
   position.op = TN_OP_LOOP;
   position.dtype = op.dtype;
@@ -245,9 +245,9 @@ std::vector<bool> OpTree::live() const {
   const auto need = [&](Value v) {
     if (!live[v]) live[v] = true, work.push_back(v);
   };
-  std::map<Value, std::vector<Value>> stores;  // of buffers that are held
+  std::map<Value, std::vector<Value>> stores;  // to forwarded buffers
   for (Value v = 0; v < ops_.size(); ++v)
-    if (is_held_store(ops_[v]))
+    if (is_forwarded_store(ops_[v]))
       stores[operands_[ops_[v].first]].push_back(v);
     else if (ops_[v].op == TN_OP_STORE || ops_[v].op == TN_OP_ATOMIC ||
              ops_[v].op == TN_OP_BARRIER || ops_[v].op == TN_OP_MATRIX_STORE ||

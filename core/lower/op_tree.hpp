@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Ops under construction: a tree of regions into which values are placed as far out as they may go.
+// The program under construction: a tree of regions.
 //
-// A pure op lands in the outermost region where all its operands are visible, and an equal one that
-// is still visible is used again: that is all of common-subexpression elimination and of hoisting
-// out of loops. Regions are filled before they are attached to their parent, so that what is
-// hoisted while one is open comes before it.
+// A pure op is placed in the outermost region where its operands are visible (loop-invariant code
+// motion), and an equal visible op is reused (common-subexpression elimination). A region is
+// attached to its parent when it is closed, so ops that are hoisted while it is open come before
+// it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace tenon {
 
-/// A dtype of the IR as the ABI has it: both are made from dtypes.def.
+/// The ABI's dtype; both enums are made from dtypes.def.
 inline tn_dtype abi(DType dtype) { return static_cast<tn_dtype>(dtype); }
 
 class OpTree {
@@ -34,7 +34,7 @@ class OpTree {
     uint32_t flags = 0;
     uint64_t imm = 0;
     uint32_t first = 0, count = 0;  ///< operands
-    uint32_t region = 0;            ///< where it stands; for the result of a loop, around the loop
+    uint32_t region = 0;            ///< that holds it; for the result of a loop, the one around
     uint32_t body = 0, other = 0;   ///< regions of a LOOP (body) or IF (body, else)
     Value source = 0;               ///< CARRY and result of a loop: the loop
     bool result = false;            ///< a carried value after its loop
@@ -42,32 +42,32 @@ class OpTree {
 
   OpTree();
 
-  /// Values that the launch or the kernel provides; outermost. `number` is the caller's.
+  /// A param, in the outermost region. `number` is the caller's.
   Value param(tn_dtype dtype, uint64_t number);
   Value pure(tn_opcode op, tn_dtype dtype, uint16_t lanes, std::span<const Value> operands,
              uint64_t imm = 0, uint32_t flags = 0);
-  /// A load: no further out than `floor`. Loads of memory that changes stay where they are and are
-  /// not shared (`fixed`).
+  /// A load, hoisted no further than region `floor`. `fixed`: memory that changes; such a load is
+  /// neither moved nor shared.
   Value load(tn_dtype dtype, uint16_t lanes, std::span<const Value> operands, uint32_t flags,
              uint32_t floor, bool fixed);
-  /// A matrix fragment: as a load that may move.
+  /// A load of a matrix fragment, which may move.
   Value matrix_load(tn_dtype dtype, uint16_t lanes, std::span<const Value> operands, uint64_t imm,
                     uint32_t floor);
-  /// A buffer of each thread's own, of scalars: what was stored at a constant index is not loaded
-  /// again in the same region, and what nobody loads is not stored.
-  void hold(Value buffer) { held_buffers_.insert(buffer); }
-  /// Memory has new contents: later loads of `buffer` are not the earlier ones.
+  /// Enables store forwarding for a thread's scratch buffer of scalars: a load at a constant index
+  /// takes the value stored in the same region, and stores that nothing loads are removed.
+  void forward_stores(Value buffer) { forwarded_buffers_.insert(buffer); }
+  /// The buffer has new contents: later loads are not shared with earlier ones.
   void changed(Value buffer);
   void effect(tn_opcode op, std::span<const Value> operands, uint64_t imm = 0, uint32_t flags = 0);
-  /// A scalar ATOMIC, where it stands; gives the old value.
+  /// A scalar ATOMIC, which does not move; returns the old value.
   Value atomic(tn_dtype dtype, std::span<const Value> operands, uint64_t imm);
 
-  /// The carried values of the new loop are loop + 1 + k. `skips`: it may have no iteration, and
-  /// then its loads must not be done.
+  /// Begins a loop whose carried values are loop + 1 + k. `skips`: it may have no iteration, so
+  /// loads must not be hoisted out of it.
   Value begin_loop(Value begin, Value end, Value step, std::span<const Value> initial,
                    bool skips = false);
   Value position(Value loop) const { return loop + 1 + (ops_[loop].count - 3); }
-  /// Gives the carried values as they left the loop.
+  /// Ends the loop; returns the final carried values.
   std::vector<Value> end_loop(std::span<const Value> next);
   void begin_if(Value condition);
   void begin_else();
@@ -87,8 +87,8 @@ class OpTree {
     return regions_[a].depth > regions_[b].depth ? a : b;
   }
 
-  /// Appends what has an effect, and what that needs, to the builder; `params` gives the builder's
-  /// value of each param number.
+  /// Appends all ops with effects and their operands to the builder (dead-code elimination).
+  /// `params` maps param numbers to values of the builder.
   void write(sdk::ProgramBuilder& builder, std::span<const uint32_t> params) const;
 
  private:
@@ -104,10 +104,10 @@ class OpTree {
   uint32_t place(std::span<const Value> operands, uint32_t floor) const;
   Value shared(Op op, std::span<const Value> operands);
   std::vector<bool> live() const;
-  bool is_held_store(const Op& op) const {
-    return op.op == TN_OP_STORE && held_buffers_.contains(operands_[op.first]);
+  bool is_forwarded_store(const Op& op) const {
+    return op.op == TN_OP_STORE && forwarded_buffers_.contains(operands_[op.first]);
   }
-  void hold_stored(std::span<const Value> operands);
+  void forward_stored(std::span<const Value> operands);
   class Writer;
 
   std::vector<Op> ops_;
@@ -115,12 +115,12 @@ class OpTree {
   std::vector<Region> regions_;
   uint32_t current_ = 0;
   std::unordered_multimap<uint64_t, Value> known_;
-  struct Held {
+  struct Forwarded {
     Value value = 0;
     uint32_t region = 0;
   };
-  std::set<Value> held_buffers_;
-  std::map<std::pair<Value, Value>, Held> held_;  ///< by buffer and index
+  std::set<Value> forwarded_buffers_;
+  std::map<std::pair<Value, Value>, Forwarded> forwarded_;  ///< by buffer and index
 };
 
 }  // namespace tenon

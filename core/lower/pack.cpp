@@ -43,7 +43,7 @@ class Packer : public ProgramRewriter {
                        op.imm, op.flags)};
   }
 
-  /// Legalisation left no arithmetic on narrow dtypes; moving their carriers is all that works.
+  /// Legalisation left no arithmetic on narrow dtypes: their carriers are only moved.
   void require_carried(uint32_t i, const tn_op& op, Operands operands) const {
     TN_ASSERT(op.op < TN_OP_MATRIX_LOAD);
     const bool moves = op.op == TN_OP_WHERE || op.op == TN_OP_BROADCAST || op.op == TN_OP_EXTRACT ||
@@ -67,7 +67,7 @@ class Packer : public ProgramRewriter {
     return words_.constant(carrier(dtype), bits, op.lanes);
   }
 
-  /// 2 to the power of the bits below an element in its word: a u32.
+  /// 2^shift as a u32.
   Value scale(Value shift, DType dtype) {
     const Value one = words_.constant(DType::kU32, 1, words_.lanes(shift));
     if (capabilities_.has(Op::SHL)) return words_.op(TN_OP_SHL, DType::kU32, {one, shift});
@@ -94,7 +94,7 @@ class Packer : public ProgramRewriter {
     return out;
   }
 
-  /// The element's bits in the lowest place.
+  /// Extracts the element's bits from its word.
   Value pick(Value word, Value shift, DType dtype) {
     const Value moved = capabilities_.has(Op::SHR)
                             ? words_.op(TN_OP_SHR, DType::kU32, {word, shift})
@@ -146,8 +146,8 @@ class Packer : public ProgramRewriter {
     }
   }
 
-  /// Only this thread changes the element, so the old one is known; the others in the word may
-  /// change between the load and the add, and keep what they became.
+  /// Only this thread changes the element, so its old value is known. Other elements of the word
+  /// may change between the load and the atomic add, which preserves them.
   void add_to_word(const tn_param& to, Value buffer, const Place& at, Value bits, DType dtype) {
     const Value old = load_word(to, {buffer, at.word}, 1, 0);
     Value change = words_.subtract(bits, pick(old, at.shift, dtype));

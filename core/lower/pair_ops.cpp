@@ -57,7 +57,7 @@ Pair PairOps::negate(const Pair& x) { return subtract(constant(0, words_.lanes(x
 
 Pair PairOps::magnitude(const Pair& x) { return select(is_negative(x), negate(x), x); }
 
-/// By four products of halves: Warren, "Hacker's Delight", 8-2.
+/// Four products of half words (Warren, "Hacker's Delight", 8-2).
 PairOps::Value PairOps::multiply_high(Value x, Value y) {
   const auto low = [&](Value v) { return words_.mask(v, 0xFFFF); };
   const auto high = [&](Value v) { return words_.shift_right(v, 16); };
@@ -72,7 +72,7 @@ Pair PairOps::multiply(const Pair& x, const Pair& y) {
   return {words_.multiply(x.low, y.low), words_.add(multiply_high(x.low, y.low), crossed)};
 }
 
-/// A shift of a word by 32 gives 0, as the table of operators says.
+/// Relies on ops.def: a shift of a word by 32 gives 0.
 Pair PairOps::shift_left(const Pair& x, const Pair& by) {
   const auto shift = [&](tn_opcode op, Value v, Value n) {
     return words_.op(op, DType::kU32, {v, n});
@@ -103,8 +103,8 @@ Pair PairOps::shift_right(const Pair& x, const Pair& by, bool is_signed) {
   return select(is_out, {fill, fill}, in_range);
 }
 
-/// Bit by bit, the highest first: what is left of x moves out of `rest` into `part`, the quotient's
-/// bits come in after it.
+/// Long division by bits, highest first: bits of x move from `rest` to `part`, and the quotient's
+/// bits enter `rest`.
 Pair PairOps::divide(tn_opcode op, const Pair& x, const Pair& y, bool is_signed) {
   const Pair n = is_signed ? magnitude(x) : x, d = is_signed ? magnitude(y) : y;
   const int lanes = std::max(words_.lanes(x.low), words_.lanes(y.low));
@@ -119,7 +119,7 @@ Pair PairOps::divide(tn_opcode op, const Pair& x, const Pair& y, bool is_signed)
                 words_.either(words_.shift_left(v.high, 1), words_.shift_right(v.low, 31))};
   };
   const Pair grown = doubled(part, words_.shift_right(rest.high, 31));
-  // Where the highest bit is shifted out, the number is larger than any divisor.
+  // If the highest bit is shifted out, the number exceeds any divisor.
   const Value goes_in = any(is_negative(part), opposite(less(grown, d, false)));
   const Pair left = select(goes_in, subtract(grown, d), grown);
   const Pair next = doubled(rest, words_.value_cast(goes_in, DType::kU32));
@@ -127,9 +127,10 @@ Pair PairOps::divide(tn_opcode op, const Pair& x, const Pair& y, bool is_signed)
       tree_.end_loop(std::vector<Value>{next.low, next.high, left.low, left.high});
   Pair result = op == TN_OP_IDIV ? Pair{done[0], done[1]} : Pair{done[2], done[3]};
   if (is_signed) {
-    Value turns = is_negative(x);
-    if (op == TN_OP_IDIV) turns = words_.op(TN_OP_XOR, DType::kBool, {turns, is_negative(y)});
-    result = select(turns, negate(result), result);
+    Value is_negated = is_negative(x);
+    if (op == TN_OP_IDIV)
+      is_negated = words_.op(TN_OP_XOR, DType::kBool, {is_negated, is_negative(y)});
+    result = select(is_negated, negate(result), result);
   }
   return select(is_zero(y), op == TN_OP_IDIV ? constant(0, lanes) : x, result);
 }
@@ -181,8 +182,8 @@ PairOps::Value PairOps::narrow(const Pair& x, DType from, DType to) {
   return is_float(to) ? to_float(x, from, to) : words_.value_cast(x.low, to);
 }
 
-/// Every step is exact: a float has fewer digits than what is taken from it. NaN gives 0 where the
-/// casts to words do so.
+/// Every step is exact, as a float has fewer bits than the integer. NaN gives 0 if casts to words
+/// do so.
 Pair PairOps::from_float(Value x, DType from, DType to) {
   const DType dtype = from == DType::kF64 ? from : DType::kF32;
   x = words_.value_cast(x, dtype);
@@ -209,9 +210,9 @@ Pair PairOps::from_float(Value x, DType from, DType to) {
   return select(is_below, negative, positive);
 }
 
-/// Rounded once. f64 takes each word exactly. For the others the number is moved down to a word
-/// whose last bit also stands for all that was cut off, so that it rounds as the number does; a
-/// format narrower than f32 gets an f32 with such a bit, which is no tie of it.
+/// Rounds once. f64 holds each word exactly. For others the number is shifted down to a word whose
+/// last bit is a sticky bit, so that it rounds as the number does. A format narrower than f32 is
+/// rounded from an f32 with such a bit, which is never a tie.
 PairOps::Value PairOps::to_float(Pair x, DType from, DType to) {
   const int lanes = words_.lanes(x.low);
   const DType dtype = to == DType::kF64 ? to : DType::kF32;
@@ -219,7 +220,7 @@ PairOps::Value PairOps::to_float(Pair x, DType from, DType to) {
     return words_.constant(dtype, Scalar::of(dtype, v).bits, lanes);
   };
   const bool has_sign = is_signed(from);
-  const Value turns = has_sign ? is_negative(x) : 0;
+  const Value is_negated = has_sign ? is_negative(x) : 0;
   if (has_sign) x = magnitude(x);
   Value result = 0;
   if (to == DType::kF64) {
@@ -247,7 +248,7 @@ PairOps::Value PairOps::to_float(Pair x, DType from, DType to) {
     }
     result = words_.multiply(words_.value_cast(code, dtype), scale);
   }
-  if (has_sign) result = words_.select(turns, words_.multiply(result, number(-1)), result);
+  if (has_sign) result = words_.select(is_negated, words_.multiply(result, number(-1)), result);
   return words_.value_cast(result, to);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Arithmetic of 64-bit integers in pairs of 32-bit words, for devices that have no wider ones.
+// 64-bit integer arithmetic on pairs of 32-bit words, for devices without 64-bit integers.
 #pragma once
 
 #include "core/lower/word_ops.hpp"
 
 namespace tenon {
 
-/// A 64-bit integer: two u32, the number low + 2^32 * high, in two's complement if it is signed.
+/// A 64-bit integer as two u32: low + 2^32 * high, two's complement if signed.
 struct Pair {
   OpTree::Value low = 0, high = 0;
 };
@@ -18,11 +18,11 @@ class PairOps {
       : tree_(tree), words_(tree, capabilities) {}
 
   Pair constant(uint64_t bits, int lanes);
-  /// An op of two (NEG: one) 64-bit operands of `dtype` with a 64-bit result.
+  /// An op on two (NEG: one) 64-bit operands of `dtype` with a 64-bit result.
   Pair arithmetic(tn_opcode op, DType dtype, const Pair& x, const Pair& y);
   Pair select(Value condition, const Pair& x, const Pair& y);
   Value compare(tn_opcode op, DType dtype, const Pair& x, const Pair& y);
-  /// Casts by value; the other dtype is bool, an integer of at most 32 bits or a float.
+  /// Value casts; the other dtype is bool, an integer of at most 32 bits or a float.
   Pair widen(Value x, DType from, DType to);
   Value narrow(const Pair& x, DType from, DType to);
 
@@ -34,7 +34,7 @@ class PairOps {
   Value multiply_high(Value x, Value y);
   Pair shift_left(const Pair& x, const Pair& by);
   Pair shift_right(const Pair& x, const Pair& by, bool is_signed);
-  /// Quotient (IDIV) or remainder (MOD), signs as the table of operators says.
+  /// Quotient (IDIV) or remainder (MOD), with the signs of ops.def.
   Pair divide(tn_opcode op, const Pair& x, const Pair& y, bool is_signed);
   Value less(const Pair& x, const Pair& y, bool is_signed);
   Value is_zero(const Pair& x);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where the walk through a loop tree stands: each open axis is at a value, at a constant (one copy
-// of an unrolled axis), or in the lanes of a vector.
+// The current position in a loop tree: each open axis is a value, a constant (one copy of an
+// unrolled axis), or the lanes of a vector.
 //
-// Something is emitted once for each combination of the open unrolled axes (the jam) that it
-// depends on: these are its instances, numbered with the innermost axis fastest.
+// A value is emitted once for each combination of the open unrolled axes (the jam) that it depends
+// on: its instances, numbered with the innermost axis fastest.
 #pragma once
 
 #include <functional>
@@ -24,13 +24,13 @@ class Positions {
     enum class Kind : uint8_t { kClosed, kValue, kConstant, kLane } kind = Kind::kClosed;
     Value value = 0;
     int64_t constant = 0;
-    /// No single point: closed, or each lane at one of its own.
+    /// No single position: the axis is closed, or each lane has its own.
     bool is_spread() const { return kind == Kind::kClosed || kind == Kind::kLane; }
   };
 
   explicit Positions(const Kernel& kernel);
 
-  // Which axes something depends on
+  // Dependence on axes
   const AxisSet& axes_of(const Expr& expr) { return dependence_.of(expr); }
   const AxisSet& axes_of(const KValueRef& value) { return dependence_.of(value); }
   const AxisSet& axes_of_reduction(int id) { return dependence_.of_reduction(id); }
@@ -45,9 +45,8 @@ class Positions {
   // Loops
   void enter_loop(int axis) { loops_.set(axis); }
   void leave_loop(int axis) { loops_.reset(axis); }
-  const AxisSet& loops() const { return loops_; }  ///< axes of those that are open
-  /// Walks something that stands outside the open loops; of their axes those that `closes` names
-  /// have no position in it.
+  const AxisSet& loops() const { return loops_; }  ///< axes of open loops
+  /// Emits something outside the open loops, with the axes that `closes` accepts closed.
   void outside_loops(const std::function<bool(Bind)>& closes, const std::function<void()>& emit);
 
   // Lanes
@@ -59,12 +58,12 @@ class Positions {
   // Instances
   void in_jam(std::span<const int> axes, const std::function<void()>& emit);
   const std::vector<int>& jam() const { return jam_; }  ///< outermost first
-  /// Of what depends on these axes, the instance where the walk stands.
+  /// Number of the current instance of a value that depends on these axes.
   uint64_t instance(const AxisSet& set) const;
   uint64_t instance(const KValueRef& value) { return jam_.empty() ? 0 : instance(axes_of(value)); }
   int count_instances(const AxisSet& set) const;
   void each_instance(const AxisSet& set, const std::function<void(int)>& emit);
-  /// One copy of the open unrolled axes after the other.
+  /// Emits once for each copy of the open unrolled axes.
   void each_copy(const std::function<void()>& emit);
 
  private:
@@ -74,7 +73,7 @@ class Positions {
   std::vector<Position> positions_;  ///< of each axis
   AxisSet loops_;
   std::vector<int> jam_;
-  AxisSet pinned_;  ///< axes of the jam of which one copy is emitted at a time
+  AxisSet pinned_;  ///< axes of the jam that are emitted one copy at a time
   int lane_axis_ = -1, lanes_ = 1;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The params of a program, each made where it is first used, and how far out loads of them may go.
+// The params of a program, made at first use, and how far loads of them may be hoisted.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace tenon {
 inline constexpr uint32_t kTileAlignment = 64;  ///< bytes
 inline constexpr uint32_t kLinesAlignment = kPatternBytes;
 
-/// Bytes that the first element of a bound buffer is aligned to.
+/// Alignment of a bound buffer, in bytes.
 inline uint32_t buffer_alignment(const KernelBuffer& buffer, const Capabilities& capabilities) {
   return std::max(capabilities.alignment, static_cast<uint32_t>(dtype_size(buffer.dtype)));
 }
@@ -38,12 +38,12 @@ class ProgramParams {
 
   Value buffer(int b);  ///< of the kernel
   Value symbol(const Expr& symbol);
-  /// Memory of a workgroup, of its own each time.
+  /// New shared memory of a workgroup.
   Value shared(DType dtype, int64_t count);
 
-  /// A tile has new contents, from here on and while the current region is open.
+  /// A tile has new contents while the current region is open.
   void filled(int b);
-  /// The region that loads stay inside: memory may not be read where it is not needed, nor a tile
+  /// The outermost region for loads of a buffer: memory is not read if it is not needed, nor a tile
   /// before it is filled.
   uint32_t floor(int b) const;
 

@@ -6,7 +6,7 @@
 namespace tenon {
 
 sdk::Program ProgramRewriter::run() {
-  for (uint32_t i = 0; i < program_.op_count(); ++i) values_.push_back(say(i, program_.op(i)));
+  for (uint32_t i = 0; i < program_.op_count(); ++i) values_.push_back(rewrite(i, program_.op(i)));
   sdk::ProgramBuilder builder{std::string(program_.name())};
   const auto& size = program_.header().workgroup;
   builder.workgroup(size[0], size[1], size[2]);
@@ -32,7 +32,7 @@ std::vector<uint32_t> ProgramRewriter::declare(sdk::ProgramBuilder& builder) con
   return out;
 }
 
-Pair ProgramRewriter::say(uint32_t i, const tn_op& op) {
+Pair ProgramRewriter::rewrite(uint32_t i, const tn_op& op) {
   const Operands operands = program_.operands(op);
   switch (op.op) {
     case TN_OP_PARAM: {

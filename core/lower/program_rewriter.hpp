@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs through a program once and says each op again for a device that lacks some dtypes: what
-// stands for them is said by who derives from this; regions and all other ops stay.
+// Base of passes that rewrite a program for a device without some dtypes. Derived classes replace
+// values, loads and stores; regions and other ops are copied.
 #pragma once
 
 #include <span>
@@ -26,14 +26,14 @@ class ProgramRewriter {
   ProgramRewriter(const sdk::ProgramView& program, const Capabilities& capabilities)
       : program_(program), words_(tree_, capabilities) {}
 
-  /// What becomes of a param, its name and kind apart.
+  /// The new param; name and kind stay.
   virtual tn_param declared(const tn_param& param) const = 0;
-  /// Whether an op's value becomes two.
+  /// True if an op's value becomes two.
   virtual bool is_pair(uint32_t) const { return false; }
-  // Ops with their operands; what is not a pair is `low`.
+  // Rewrites an op. A result that is not a pair is `low`.
   virtual Pair load(const tn_op& op, Operands operands) = 0;
   virtual void store(const tn_op& op, Operands operands) = 0;
-  /// An op without a value, or an ATOMIC; no region.
+  /// An op without a value, or an ATOMIC; not LOOP or IF.
   virtual Pair effect(const tn_op& op, Operands operands);
   virtual Pair computed(uint32_t i, const tn_op& op, Operands operands) = 0;
 
@@ -43,11 +43,11 @@ class ProgramRewriter {
   DType dtype_of(uint32_t op) const { return dtype_of(program_.op(op)); }
   /// The buffer of a TAKE or STORE.
   const tn_param& memory(const tn_op& access) const;
-  /// Of each operand the one value, or the low one.
+  /// The value, or low word, of each operand.
   std::vector<Value> low(Operands operands) const;
   Value load_word(const tn_param& from, const std::vector<Value>& operands, int lanes,
                   uint32_t flags);
-  /// The index of each of the elements that lie side by side from here on.
+  /// Indices of `lanes` contiguous elements from `index` on.
   Value spread(Value index, int lanes);
 
   const sdk::ProgramView program_;
@@ -60,15 +60,15 @@ class ProgramRewriter {
     std::vector<uint32_t> carries;  ///< ops of the program
     bool is_loop = false;
   };
-  Pair say(uint32_t i, const tn_op& op);
+  Pair rewrite(uint32_t i, const tn_op& op);
   Value begin_loop(uint32_t i, Operands operands);
   Pair carry(uint32_t i);
   void end(Operands operands);
   std::vector<uint32_t> declare(sdk::ProgramBuilder& builder) const;
-  std::vector<Value> all(Operands operands) const;  ///< of a pair both, the low one first
+  std::vector<Value> all(Operands operands) const;  ///< both values of a pair, low first
 
   std::vector<Region> open_;
-  Value carry_ = 0;  ///< of the last loop begun, the next one to be met
+  Value carry_ = 0;  ///< next carried value of the last loop begun
 };
 
 }  // namespace tenon

@@ -66,7 +66,7 @@ void Reductions::end() {
   Open open = std::move(open_.back());
   open_.pop_back();
   const Statement& s = *open.statement;
-  if (s.running) return;  // what takes its results stands inside
+  if (s.running) return;  // its results are used inside
   const size_t states = s.states.size();
   std::vector<Value> totals;
   for (int p = 0; p < open.instances; ++p) {
@@ -78,11 +78,11 @@ void Reductions::end() {
       totals.push_back(merge(state.op, state.dtype, std::move(parts)));
     }
   }
-  take_excess_away(open, totals);
+  subtract_excess(open, totals);
   if (open.lane_partials)
     for (size_t i = 0; i < totals.size(); ++i)
       totals[i] = lane_total(s.states[i % states].op, s.states[i % states].dtype, totals[i]);
-  if (open.matrix) return matrix_sums_.keep(s.id, *open.matrix, std::move(totals));
+  if (open.matrix) return matrix_sums_.set_fragments(s.id, *open.matrix, std::move(totals));
   if (open.group_axis >= 0)
     totals = group_totals_.totals(s.states, kernel_.axes[open.group_axis], std::move(totals));
   positions_.each_instance(open.outside, [&](int p) {
@@ -95,7 +95,7 @@ void Reductions::step() {
   Open& open = open_.back();
   if (open.dot) return step_dots(open);
   if (!open.matrix) return step_elements(open);
-  // Fragments are large: iterations that are unrolled add to one.
+  // Fragments are large: unrolled iterations share one accumulator.
   positions_.each_instance(open.outside | open.own, [&](int) {
     Value& sum = open.accumulators[positions_.instance(open.outside)];
     sum = matrix_sums_.step(*open.matrix, sum);
@@ -104,7 +104,7 @@ void Reductions::step() {
 
 void Reductions::step_dots(Open& open) {
   const DotProduct& p = *open.dot;
-  if (!dot_sums_.is_whole(p, open.own)) {  // at an edge, one after the other
+  if (!dot_sums_.is_whole(p, open.own)) {  // at an edge: element by element
     for (int64_t i = 0; i < kernel_.axes[p.axis].extent.value(); ++i) {
       positions_.put_constant(p.axis, i);
       const Leaves::Scope scope(leaves_);
@@ -123,7 +123,7 @@ void Reductions::step_dots(Open& open) {
   });
 }
 
-void Reductions::take_excess_away(const Open& open, std::vector<Value>& totals) {
+void Reductions::subtract_excess(const Open& open, std::vector<Value>& totals) {
   if (!open.dot || !open.dot->factors.biased) return;
   const AxisSet excess = dot_sums_.axes_of_excess(*open.dot) & open.outside;
   positions_.each_instance(open.outside, [&](int i) {
@@ -136,20 +136,20 @@ void Reductions::take_excess_away(const Open& open, std::vector<Value>& totals) 
 void Reductions::step_elements(Open& open) {
   const std::vector<ReduceState>& states = open.statement->states;
   positions_.each_instance(open.outside | open.own, [&](int i) {
-    // A copy that stands beyond the end in all lanes has nothing to add.
+    // A copy that is out of range in all lanes adds nothing.
     const bool adds = !exprs_.any_false(guards_.conditions(open.outside | open.own, true));
     if (!adds && !open.statement->running) return;
-    const std::optional<Value> real = adds ? mask(open) : std::nullopt;
+    const std::optional<Value> in_range = adds ? mask(open) : std::nullopt;
     for (size_t k = 0; k < states.size(); ++k) {
       const ReduceState& state = states[k];
       Value& sum = open.accumulators[static_cast<size_t>(i) * states.size() + k];
       if (open.statement->running) {
-        sum = run_on(open, k, sum,
-                     adds ? std::optional(term(open, state, real).value) : std::nullopt);
+        sum = scan_step(open, k, sum,
+                        adds ? std::optional(term(open, state, in_range).value) : std::nullopt);
         continue;
       }
-      const Term t = term(open, state, real);
-      // Of several sums only the first has to turn a term of -0 to 0.
+      const Term t = term(open, state, in_range);
+      // 0 + x replaces -0 by 0: one of several partial sums has to do it.
       const OpTree::Op& before = ops_.tree().at(sum);
       const bool begins = before.op == TN_OP_CONST && before.lanes == ops_.lanes(t.value) &&
                           before.imm == identity(state.op, state.dtype).bits &&
@@ -162,26 +162,26 @@ void Reductions::step_elements(Open& open) {
 std::optional<Reductions::Value> Reductions::mask(const Open& open) {
   std::optional<Value> mask;
   for (const Expr& condition : guards_.conditions(open.own, false)) {
-    const Value real = exprs_.condition(condition);
-    mask = mask ? ops_.both(*mask, real) : real;
+    const Value in_range = exprs_.condition(condition);
+    mask = mask ? ops_.both(*mask, in_range) : in_range;
   }
   return mask;
 }
 
 Reductions::Term Reductions::term(const Open& open, const ReduceState& state,
-                                  std::optional<Value> real) {
+                                  std::optional<Value> in_range) {
   const Value v = leaves_.value(state.value);
   const bool is_product = state.op == Op::ADD && is_float(state.dtype) &&
                           state.value->kind == KValueKind::kOp && state.value->op == Op::MUL;
-  const bool chooses = real && !(is_product && is_zero_beyond(open, *state.value));
+  const bool chooses = in_range && !(is_product && is_zero_beyond(open, *state.value));
   if (!chooses) return {v, is_product ? TN_OP_CONTRACT : 0U};
   return {ops_.op(TN_OP_WHERE, state.dtype,
-                  {*real, v, ops_.constant(state.dtype, identity(state.op, state.dtype).bits)}),
+                  {*in_range, v, ops_.constant(state.dtype, identity(state.op, state.dtype).bits)}),
           0};
 }
 
-Reductions::Value Reductions::run_on(const Open& open, size_t k, Value sum,
-                                     std::optional<Value> term) {
+Reductions::Value Reductions::scan_step(const Open& open, size_t k, Value sum,
+                                        std::optional<Value> term) {
   const ReduceState& state = open.statement->states[k];
   Value result = sum;
   if (term) {
@@ -194,7 +194,7 @@ Reductions::Value Reductions::run_on(const Open& open, size_t k, Value sum,
   return open.along_lanes ? ops_.broadcast(ops_.lane(result, open.lanes - 1), open.lanes) : result;
 }
 
-/// Hillis and Steele: in step s each lane takes what the one 2^s before it has, if there is one.
+/// Hillis and Steele's scan: in step s each lane combines with the lane 2^s before it.
 Reductions::Value Reductions::prefixes(Op code, DType dtype, Value v) {
   const int lanes = ops_.lanes(v);
   const Value at = ops_.lane_index(lanes);

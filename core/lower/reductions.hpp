@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions: accumulators for each copy of the jam, partial ones for each copy of an unrolled
-// reduce axis and each lane, merged when the loops are done.
+// Reductions: accumulators for each copy of the jam, and partial ones for each copy of an unrolled
+// reduce axis and each lane, which are merged after the loops.
 //
-// Whoever walks the tree says where a reduction begins and ends, and lets each loop of a reduce
-// axis carry the accumulators.
+// The emitter calls begin, step and end, and lets each loop of a reduce axis carry the
+// accumulators.
 #pragma once
 
 #include <optional>
@@ -35,41 +35,41 @@ class Reductions {
 
   void begin(const Statement& s);
   void step();
-  void end();  ///< gives the results to the leaves, or the sums to the statement that takes them
-  /// Of the reduction that is open.
+  void end();  ///< passes the results to Leaves, or fragments to MatrixSums
+  /// Accumulators of the innermost open reduction.
   std::vector<Value>& accumulators() { return open_.back().accumulators; }
 
  private:
-  /// Accumulators are indexed (instance * copies + copy) * states + state; after them those of what
-  /// a biased factor of a dot product adds too much, by instances of the other.
+  /// Accumulators are indexed (instance * copies + copy) * states + state. After them come those of
+  /// the excess of a biased dot product (dot_sums.hpp), by instances of the other factor.
   struct Open {
     const Statement* statement = nullptr;
     AxisSet own, outside;
     int instances = 1, copies = 1, lanes = 1;
-    bool lane_partials = false;  ///< lanes hold parts of one total
-    bool along_lanes = false;    ///< a running one: each lane follows those before it
+    bool lane_partials = false;  ///< lanes hold partial results of one total
+    bool along_lanes = false;    ///< a scan along lanes
     int group_axis = -1;
     std::optional<AtomProduct> matrix;
     std::optional<DotProduct> dot;
-    size_t sums = 0;  ///< accumulators without those of an excess
+    size_t sums = 0;  ///< number of accumulators, without those of an excess
     std::vector<Value> accumulators;
   };
   void step_elements(Open& open);
-  /// Whether both factors are loads that give 0 in lanes that are not real.
+  /// True if both factors are loads that give 0 in out-of-range lanes.
   bool is_zero_beyond(const Open& open, const KValue& product) const;
   void step_dots(Open& open);
-  void take_excess_away(const Open& open, std::vector<Value>& totals);
-  /// What says which points are real where the walk stands; none: all are.
+  void subtract_excess(const Open& open, std::vector<Value>& totals);
+  /// The mask of in-range points at the current position; nothing: all are.
   std::optional<Value> mask(const Open& open);
   struct Term {
     Value value = 0;
-    uint32_t flags = 0;  ///< of what combines it
+    uint32_t flags = 0;  ///< of the op that combines it
   };
-  Term term(const Open& open, const ReduceState& state, std::optional<Value> real);
-  /// Of a running reduction: gives the result so far to what stands after the step, and the
-  /// accumulator for the steps after it. Without a term there is nothing to add.
-  Value run_on(const Open& open, size_t k, Value sum, std::optional<Value> term);
-  /// Each lane combined with all before it.
+  Term term(const Open& open, const ReduceState& state, std::optional<Value> in_range);
+  /// A step of a running reduction: sets the prefix result for the statements after it, and returns
+  /// the accumulator for later steps. `term`: nothing if the step adds none.
+  Value scan_step(const Open& open, size_t k, Value sum, std::optional<Value> term);
+  /// Prefix reduction over lanes.
   Value prefixes(Op code, DType dtype, Value v);
   Value merge(Op code, DType dtype, std::vector<Value> parts);
   Value lane_total(Op code, DType dtype, Value v);

@@ -104,7 +104,7 @@ class Splitter : public ProgramRewriter {
     return {extract(v.low), extract(v.high)};
   }
 
-  /// Where the low words of `lanes` elements are.
+  /// Indices of the low words of `lanes` elements.
   Value place(Value index, int lanes) { return words_.shift_left(spread(index, lanes), 1); }
 
   Pair load(const tn_op& op, Operands operands) override {

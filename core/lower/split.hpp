@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// For devices without 64-bit integers (Capabilities::splits_wide).
+// Splits 64-bit integers for devices without them (Capabilities::splits_wide).
 #pragma once
 
 #include "core/ir/capabilities.hpp"
@@ -7,9 +7,9 @@
 
 namespace tenon {
 
-/// The same program without i64 and u64: each value is two u32, the low word and the high one, and
-/// so it lies in memory, little-endian, where the host and other devices find the 64-bit integer. A
-/// buffer of n elements becomes one of 2n words. Throws kInternal for what legalisation refuses.
+/// The program without i64 and u64: each value is two u32, low and high. Memory is little-endian,
+/// so the host and other devices see 64-bit integers. A buffer of n elements becomes one of 2n
+/// words. Throws kInternal for what legalisation refuses.
 sdk::Program split_wide(const sdk::Program& program, const Capabilities& capabilities);
 
 }  // namespace tenon

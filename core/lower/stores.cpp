@@ -14,7 +14,8 @@ void Stores::store(std::span<const Statement> run) {
       run, [&](const Statement& s) { return is_read_by_others(kernel_.buffers[s.buffer]); });
   const std::optional<Value> first = changes ? first_thread() : std::nullopt;
   if (!first) return store_all(run);
-  // What other threads take while one stores for all is out of date for them, or races with it.
+  // Values are computed inside the branch: outside, other threads' loads would race with the
+  // stores.
   ops_.tree().begin_if(*first);
   {
     const Leaves::Scope scope(leaves_);
@@ -44,7 +45,7 @@ std::optional<Stores::Value> Stores::first_thread() {
 }
 
 void Stores::store_all(std::span<const Statement> run) {
-  // Every value comes before the first store: an output may overwrite what another one reads.
+  // All values before the first store: an output may overwrite what another one reads.
   std::vector<std::vector<Value>> values(run.size());
   std::vector<AxisSet> axes;
   for (size_t i = 0; i < run.size(); ++i) {
@@ -57,7 +58,7 @@ void Stores::store_all(std::span<const Statement> run) {
 }
 
 AxisSet Stores::axes_of(const Statement& s) {
-  // A value may follow what its place does not: an axis of one iteration, that became longer.
+  // A value may depend on an axis that its index does not: one of one iteration that was padded.
   return positions_.axes_of(s.index) | positions_.axes_of(s.mask) | positions_.axes_of(s.value);
 }
 
@@ -103,7 +104,7 @@ std::optional<Stores::Value> Stores::mask(const Statement& s) {
   std::optional<Value> mask;
   guards_.with_off(guards_.filled(s.buffer),
                    [&] { mask = accesses_.mask(s.index, s.mask, positions_.loops()); });
-  // Where no axis of the statement is bound to a place, its first thread stores for all.
+  // Along a launch dimension without an open axis the first thread stores for all.
   const BufferSpace space = kernel_.buffers[s.buffer].space;
   if (space == BufferSpace::kScratch) return mask;
   for (const Bind place : LaunchPlaces::kAll) {
@@ -122,8 +123,7 @@ void Stores::store(const Statement& s, Value v) {
   const Value to = params_.buffer(s.buffer);
   const Access access = accesses_.at(s.buffer, s.index, mask && ops_.lanes(*mask) > 1);
   if (ops_.lanes(v) > access.lanes) {
-    // Lanes that the place does not follow: of an axis of one iteration, that became longer. Only
-    // the first is real.
+    // Lanes of an axis of one iteration that was padded: only the first is in range.
     const int axis = positions_.lane_axis();
     TN_ASSERT(access.lanes == 1 && guards_.ask(AxisSet().set(axis), axis));
     v = ops_.lane(v, 0);

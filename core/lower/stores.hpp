@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stores of one loop body, side by side.
+// Emits adjacent stores of a loop body.
 #pragma once
 
 #include <span>
@@ -26,22 +26,22 @@ class Stores {
         leaves_(leaves) {}
 
   void store(std::span<const Statement> run);
-  /// Of copies into tiles that are read later: by asynchronous copies where there are such.
+  /// Copies into tiles that are read in a later iteration; asynchronously if the device can.
   void copy_ahead(std::span<const Statement> run);
 
  private:
-  AxisSet axes_of(const Statement& s);  ///< of each of which it has copies of its own
-  /// False, and nothing done, unless the device copies it as it lies in memory.
+  AxisSet axes_of(const Statement& s);  ///< that a store has instances of
+  /// False, and does nothing, if the device cannot do the copy asynchronously.
   bool copy_async(const Statement& s);
   void store_all(std::span<const Statement> run);
-  /// Whether a thread is the one that stores for those along places where no axis is open; nothing
+  /// The condition that a thread is the first along block dimensions without an open axis; nothing
   /// if there are none.
   std::optional<Value> first_thread();
   Value is_first_along(Bind place);
   Value both(const std::optional<Value>& mask, Value more);
   void store(const Statement& s, Value v);
   std::optional<Value> mask(const Statement& s);
-  /// The kernel touches too much for it to be found in a cache again.
+  /// True if the kernel touches more memory than the cache holds: stores then bypass the cache.
   bool streams(int buffer, int lanes) const;
 
   const Kernel& kernel_;
@@ -53,7 +53,7 @@ class Stores {
   Guards& guards_;
   Accesses& accesses_;
   Leaves& leaves_;
-  bool is_first_ = false;  ///< only the first thread is where the walk stands
+  bool is_first_ = false;  ///< inside a branch of the first thread
 };
 
 }  // namespace tenon

@@ -19,13 +19,13 @@ TileBarriers::TileBarriers(const Kernel& kernel, const LaunchPlaces& places)
              return places.is_used(place) && !places.extent(place).is_const(1);
            })) {}
 
-bool TileBarriers::part(std::span<const Statement> before, std::span<const Statement> after,
-                        const Statement* around) const {
+bool TileBarriers::needed(std::span<const Statement> before, std::span<const Statement> after,
+                          const Statement* around) const {
   if (!any_ || before.empty()) return false;
   const std::vector<TileAccess> first = shared_tile_accesses(kernel_, before, around);
   if (first.empty()) return false;
   const std::vector<TileAccess> then = shared_tile_accesses(kernel_, after, around);
-  // A thread that has an element for itself takes what it has put there.
+  // No barrier if each thread accesses the same element before and after.
   const bool same_thread = !has_loop(before) && !has_loop(after) &&
                            std::ranges::all_of(LaunchPlaces::kBlock, [&](Bind place) {
                              return !places_.is_used(place) || places_.is_open(place);
@@ -37,13 +37,13 @@ bool TileBarriers::part(std::span<const Statement> before, std::span<const State
   });
 }
 
-bool TileBarriers::part_iterations(const Statement& loop, const Statement* around) const {
+bool TileBarriers::needed_between_iterations(const Statement& loop, const Statement* around) const {
   if (!any_) return false;
   const std::vector<TileAccess> all = shared_tile_accesses(kernel_, loop.body, around);
   const KernelAxis& axis = kernel_.axes[loop.axis];
   return std::ranges::any_of(all, [&](const TileAccess& a) {
     return a.writes && std::ranges::any_of(all, [&](const TileAccess& b) {
-             return a.tile == b.tile && !stay_apart(a, b, axis);
+             return a.tile == b.tile && !are_disjoint(a, b, axis);
            });
   });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where threads must meet, as some fill tiles in shared memory that others take.
+// Places barriers between accesses of threads to tiles in shared memory.
 #pragma once
 
 #include <span>
@@ -13,17 +13,17 @@ class TileBarriers {
  public:
   TileBarriers(const Kernel& kernel, const LaunchPlaces& places);
 
-  /// Whether a barrier belongs between statements and some that follow them. `around`: the
-  /// reduction that the walk is in, if any.
-  bool part(std::span<const Statement> before, std::span<const Statement> after,
-            const Statement* around) const;
-  /// Whether one belongs between an iteration of a loop and the next.
-  bool part_iterations(const Statement& loop, const Statement* around) const;
+  /// True if a barrier is needed between two groups of statements. `around`: the enclosing
+  /// reduction, if any.
+  bool needed(std::span<const Statement> before, std::span<const Statement> after,
+              const Statement* around) const;
+  /// True if a barrier is needed between iterations of a loop.
+  bool needed_between_iterations(const Statement& loop, const Statement* around) const;
 
  private:
   const Kernel& kernel_;
   const LaunchPlaces& places_;
-  const bool any_;  ///< there are tiles, and threads that share them
+  const bool any_;  ///< there are shared tiles and more than one thread
 };
 
 }  // namespace tenon

@@ -14,7 +14,7 @@ constexpr int64_t kInfinity = 0x7f800000, kMagnitude = 0x7fffffff;  // of f32
 
 uint32_t f32_bits(double value) { return std::bit_cast<uint32_t>(static_cast<float>(value)); }
 
-/// Bits of f32 below those of the format, and what its exponent fields are less by.
+/// Mantissa bits that f32 has more than the format, and the difference of the exponents' biases.
 int extra_bits(const FloatFormat& format) { return 23 - format.mantissa_bits; }
 int64_t rebias(const FloatFormat& format) { return int64_t{127 - format.bias} << 23; }
 
@@ -80,7 +80,7 @@ WordOps::Value WordOps::decode(Value bits, DType from) {
   if (format.bias == 127) return bit_cast(either(moved, sign), DType::kF32);  // bf16
   const Value normal = plus(moved, rebias(format));
   const Value special = either(moved, number(moved, kInfinity));
-  // A subnormal is a whole number of units, which no device flushes.
+  // A subnormal is an integer times the unit; the f32 product is normal, so no device flushes it.
   const double unit = std::ldexp(1, 1 - format.bias - format.mantissa_bits);
   const Value subnormal = bit_cast(
       multiply(value_cast(code, DType::kF32), constant(DType::kF32, f32_bits(unit))), DType::kU32);
@@ -97,12 +97,12 @@ WordOps::Value WordOps::encode(Value x, DType to) {
   const Value magnitude = mask(bits, kMagnitude);
   const Value sign = mask(shift_right(bits, 32 - static_cast<int>(dtype_bits(to))),
                           static_cast<int64_t>(format.sign));
-  // Half a unit less one, and one more where the last kept bit is odd: ties go to even.
+  // Adds half a unit minus one, and one more if the last remaining bit is odd: ties to even.
   const Value odd = mask(shift_right(magnitude, extra), 1);
   const int64_t half = (int64_t{1} << (extra - 1)) - 1;
   Value code = shift_right(add(plus(magnitude, half - rebias(format)), odd), extra);
   if (format.bias != 127) {
-    // Below the normal numbers: a float whose unit is the subnormals' unit rounds as they do.
+    // Subnormals: added to a float whose unit is theirs, they are rounded correctly.
     const double base = std::ldexp(1, 24 - format.bias - format.mantissa_bits);
     const Value sum = op(TN_OP_ADD, DType::kF32,
                          {bit_cast(magnitude, DType::kF32), constant(DType::kF32, f32_bits(base))});
@@ -116,14 +116,13 @@ WordOps::Value WordOps::encode(Value x, DType to) {
   return either(code, sign);
 }
 
-/// `last`: what the f32 is rounded to in the end. Where that could round twice, the f32 is rounded
-/// to odd (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums"): of the two
-/// neighbours the one whose last bit is 1, which no later tie can be.
+/// `last`: the format that the f32 is rounded to afterwards. To avoid double rounding the f32 is
+/// rounded to odd (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums"): to the
+/// neighbour whose last bit is 1, which is never a tie later.
 WordOps::Value WordOps::to_f32(Value x, DType from, DType last) {
   if (is_narrow(from) && is_float(from)) return decode(x, from);
   const Value near = value_cast(x, DType::kF32);
-  // Integers beyond 24 bits overflow formats with fewer exponents, or are cut off at the same
-  // value.
+  // Integers beyond 24 bits overflow formats with fewer exponents, or saturate at the same value.
   const bool holds_large = is_float(last) && is_narrow(last) && float_format(last).bias > 23;
   const bool twice = from == DType::kF64 || (is_int(from) && !is_narrow(from) && holds_large);
   if (!twice) return near;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Narrow values on a device that has none: what carries them in registers, and their conversions
-// in 32-bit arithmetic.
+// Narrow values on a device without narrow dtypes: their carriers in registers, and conversions in
+// 32-bit arithmetic.
 //
 // A narrow integer is carried as the i32 or u32 of equal value, a narrow float as its bits in a
 // u32, bool as bool.
@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-/// True of what takes less than a word of memory.
+/// True for dtypes of less than four bytes.
 inline bool is_narrow(DType dtype) { return dtype != DType::kVoid && dtype_size(dtype) < 4; }
 
 /// The dtype that carries a value in registers; the dtype itself if it is not narrow.
@@ -25,7 +25,7 @@ class WordOps {
 
   Value constant(DType dtype, uint64_t bits, int lanes = 1);
   Value number(Value like, int64_t value);  ///< of its dtype
-  /// Scalars among the operands serve every lane.
+  /// Scalar operands are broadcast.
   Value op(tn_opcode code, DType dtype, std::vector<Value> operands, uint64_t imm = 0);
   DType dtype(Value v) const { return static_cast<DType>(tree_.at(v).dtype); }
   int lanes(Value v) const { return tree_.at(v).lanes; }
@@ -42,13 +42,14 @@ class WordOps {
   Value select(Value c, Value x, Value y) { return op(TN_OP_WHERE, dtype(x), {c, x, y}); }
   Value value_cast(Value x, DType to);  ///< between dtypes that are not narrow
   Value bit_cast(Value x, DType to);
-  /// x * 2^n and x / 2^n, of numbers that are not negative; n in [0, 32).
+  /// x * 2^n and x / 2^n for x >= 0; n in [0, 32).
   Value shift_left(Value x, int n);
   Value shift_right(Value x, int n);
 
-  /// Of `from` and `to` at least one is narrow. `bits`: equal sizes, else a value cast.
+  /// A cast, of which at least one dtype is narrow. `bits`: a bit cast of equal sizes, else by
+  /// value.
   Value cast(Value x, DType from, DType to, bool bits);
-  /// The carrier of a value whose bits are the lowest ones of a u32, the others zero.
+  /// The carrier of a value given by the low bits of a u32, whose other bits are zero.
   Value from_bits(Value word, DType dtype);
   Value to_bits(Value x, DType dtype);
 

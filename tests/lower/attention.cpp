@@ -61,16 +61,17 @@ std::string text(const Attention& a) {
     %x0 = mul %scores, %scale
 )";
   std::string x = "%x0", w = "%w0";
-  if (!a.shown.empty()) {
-    out += "%query = index axis=1 : i64$S\n %key = index axis=2 : i64$S\n" + a.shown;
-    out += "%hidden = const " + a.hidden + " : f32$S\n %x1 = where %shown, %x0, %hidden\n";
+  if (!a.unmasked.empty()) {
+    out += "%query = index axis=1 : i64$S\n %key = index axis=2 : i64$S\n" + a.unmasked;
+    out += "%masked_score = const " + a.masked_score +
+           " : f32$S\n %x1 = where %unmasked, %x0, %masked_score\n";
     x = "%x1";
   }
   out += "%m = reduce.max " + x + ", axes=[2]\n %me = expand %m : f32$S\n %z = sub " + x +
          ", %me\n %p = " + a.power +
          "\n %l = reduce.add %p, axes=[2]\n %le_ = expand %l : f32$S\n %w0 = fdiv %p, %le_\n";
-  if (!a.shown.empty() && a.shows_weights) {
-    out += "%none = const 0.0 : f32$S\n %w1 = where %shown, %w0, %none\n";
+  if (!a.unmasked.empty() && a.masks_weights) {
+    out += "%none = const 0.0 : f32$S\n %w1 = where %unmasked, %w0, %none\n";
     w = "%w1";
   }
   out += "%wr = cast " + w + " : $T\n %ww = cast %wr : f32\n";

@@ -129,7 +129,7 @@ TEST_CASE("no exception is thrown by drawing ten thousand lists") {
   CHECK(steps > 3 * lists);
 }
 
-TEST_CASE("no exception is thrown by heuristics") {
+TEST_CASE("no exception is thrown by templates") {
   size_t kernels = 0;
   for (const auto& [device, capabilities] : devices()) {
     INFO(device);
@@ -147,7 +147,7 @@ TEST_CASE("no exception is thrown by heuristics") {
   CHECK(kernels > 200);
 }
 
-TEST_CASE("however recipes decide, their steps are legal") {
+TEST_CASE("whatever templates decide, their steps are legal") {
   std::set<std::string, std::less<>> points;
   size_t others = 0;
   for (const auto& [device, capabilities] : devices()) {
@@ -249,7 +249,7 @@ TEST_CASE("an operand that lies across the result goes through registers in squa
   CHECK_FALSE(is_square(list_of("1, 0", "64, 8", "8, 64")));
 }
 
-TEST_CASE("what is dear after a product is a loop over its sums") {
+TEST_CASE("an expensive epilogue of a product is a loop over its sums") {
   Builder builder;
   const auto list_of = [&](const char* after) {
     const std::string text = fmt::format(R"(graph g(%x: f32[60, 64], %w: f32[64, 96]) {{

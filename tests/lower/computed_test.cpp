@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Factors that are computed from blocks of bits: once for a tile, or where few rows take them.
+// Prologue fusion: factors computed from quantised weights, once for a tile, or by few rows.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tiles that a workgroup's threads fill and take together.
+// Cooperative loads: tiles that a workgroup's threads fill and load together.
 #include <catch2/catch_test_macros.hpp>
 
 #include "core/kernel/templates/templates.hpp"
@@ -15,8 +15,8 @@ namespace {
 
 const std::vector<std::pair<const char*, Attention>> kShareKinds = {
     {"all", {}},
-    {"causal", {.shown = kCausal}},
-    {"window", {.shown = kWindow}},
+    {"causal", {.unmasked = kCausal}},
+    {"window", {.unmasked = kWindow}},
     {"a tail of keys", {.keys = 29}},
     {"f16", {.size = 8, .values = 16, .dtype = "f16"}},
     {"queries that fill no block", {.queries = 75, .keys = 31, .size = 4, .values = 20}},
@@ -124,15 +124,15 @@ TEST_CASE("matrix atoms put scores into a tile, take weights from one, and keep 
       {"all", {.queries = 64, .keys = 48, .size = 16, .values = 16}},
       {"tails", {.queries = 75, .keys = 41, .size = 16, .values = 24}},
       {"one tail of keys", {.queries = 32, .keys = 9, .size = 16, .values = 8}},
-      {"causal", {.queries = 20, .keys = 24, .size = 16, .values = 16, .shown = kCausal}},
-      {"hidden by -inf",
+      {"causal", {.queries = 20, .keys = 24, .size = 16, .values = 16, .unmasked = kCausal}},
+      {"masked by -inf",
        {.queries = 20,
         .keys = 24,
         .size = 16,
         .values = 16,
-        .shown = kCausal,
-        .hidden = "-inf",
-        .shows_weights = false}},
+        .unmasked = kCausal,
+        .masked_score = "-inf",
+        .masks_weights = false}},
   };
   for (auto [name, a] : kinds) {
     INFO(name);
@@ -175,7 +175,7 @@ TEST_CASE("attention of narrow floats is one kernel where there are matrix atoms
     for (auto [name, a] : kinds) {
       INFO(name << " " << dtype);
       a.dtype = dtype;
-      if (std::string_view(name) == "causal") a.shown = kCausal;
+      if (std::string_view(name) == "causal") a.unmasked = kCausal;
       Builder builder;
       const Graph graph = parse_graph(text(a), builder);
       CHECK(choose_fused(build_kernel(graph), warps_like()).has_value());
@@ -231,7 +231,7 @@ TEST_CASE("cooperative_load is refused where a workgroup has no tile to share") 
 }
 
 TEST_CASE("threads that meet in a loop have as many iterations of it") {
-  const Attention causal{.queries = 128, .keys = 128, .shown = kCausal};
+  const Attention causal{.queries = 128, .keys = 128, .unmasked = kCausal};
   const std::string wrong = refusal_of(
       "split a1 64; split a1.i 2; online_softmax r2 8 at a1.i.o; bind a1.i.o block.x; stage b1 at "
       "r2.o",

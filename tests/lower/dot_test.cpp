@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Loops bound to dot: what dot products of neighbours compute agrees with the reference, edges and
+// Loops bound to dot: dot-product instructions agree with the reference, edges and
 // signs included.
 #include <fmt/format.h>
 

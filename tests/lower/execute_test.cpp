@@ -32,7 +32,7 @@ TEST_CASE("plain loops agree with the reference") {
   }
 }
 
-TEST_CASE("heuristics agree with the reference on every kind of device") {
+TEST_CASE("templates agree with the reference on every kind of device") {
   const std::pair<const char*, Capabilities> devices[] = {
       {"scalar", scalar_like()}, {"cpu", cpu_like()},          {"dots", dots_like()},
       {"gpu", gpu_like()},       {"both", everything()},       {"warps", warps_like()},
@@ -45,7 +45,7 @@ TEST_CASE("heuristics agree with the reference on every kind of device") {
   }
 }
 
-TEST_CASE("however recipes decide, the result is the same") {
+TEST_CASE("whatever templates decide, the result is the same") {
   for (const auto& [device, capabilities] : {std::pair("cpu", cpu_like()), {"gpu", gpu_like()}}) {
     for (const auto& [name, c] : representative_cases()) {
       Builder builder;

@@ -50,7 +50,7 @@ TEST_CASE("rows that are too long for one register of threads have a workgroup e
   }
 }
 
-TEST_CASE("what no recipe makes short enough is refused") {
+TEST_CASE("what no template makes short enough is refused") {
   CHECK(difference({kScatter, {}, {0}}, limited(400), "", true) == "");
   CHECK_THROWS_MATCHES(lowered_loops(kScatter, limited(200), {0}), Error,
                        MessageMatches(ContainsSubstring("at most 200 iterations")));

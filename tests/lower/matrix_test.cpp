@@ -188,8 +188,8 @@ TEST_CASE("unrolled loops between the atom's axes make its tile wider") {
 TEST_CASE("tiles of matrix atoms that are filled ahead hold the same") {
   constexpr std::array<int, 3> kSizes[] = {
       {32, 32, 16}, {64, 256, 32}, {45, 150, 23}, {90, 31, 17}};
-  for (const char* places : {"2", "3", "5"}) {
-    const std::string list = std::string(kTiled) + "multi_buffer r0.o " + places;
+  for (const char* stages : {"2", "3", "5"}) {
+    const std::string list = std::string(kTiled) + "multi_buffer r0.o " + stages;
     for (const auto& [m, k, n] : kSizes) {
       INFO(places << " " << m << " " << k << " " << n);
       CHECK(difference(matrix_product(m, k, n), warps_like(), list, false) == "");

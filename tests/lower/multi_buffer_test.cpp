@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Shared tiles that are filled ahead: the same results, one barrier an iteration, each copy waited
+// Multi-buffered tiles: the same results, one barrier an iteration, each copy waited
 // for.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -55,11 +55,11 @@ TEST_CASE("tiles that are filled ahead give the same result, whatever the number
                         pipeline_product("16", "24", "16", {}, "i16"),
                         pipeline_product("16", "24", "16", {}, "i64")};
   for (const Case& c : cases)
-    for (const char* places : {"2", "3", "4", "8"})
+    for (const char* stages : {"2", "3", "4", "8"})
       for (const Capabilities& device : {warps_like(), gpu_like(), web_like()}) {
         if (device.storage_bytes > 1 && c.graph.find("f32") == std::string::npos) continue;
-        INFO(c.graph << " " << places);
-        CHECK(difference(c, device, std::string(kStaged) + "multi_buffer r0.o " + places, false) ==
+        INFO(c.graph << " " << stages);
+        CHECK(difference(c, device, std::string(kStaged) + "multi_buffer r0.o " + stages, false) ==
               "");
       }
 }
@@ -113,8 +113,8 @@ TEST_CASE("multi_buffer is refused with what was expected") {
       {"split r0 4; stage b0 at r0.o; multi_buffer r0.o 2", "expected a shared tile"},
       {std::string(kStaged) + "stage b0 at r0.o; multi_buffer r0.o 2",
        "expected copies of what is there before the loop"},
-      {std::string(kStaged) + "multi_buffer r0.o 1", "expected 2 to 8 places, got 1"},
-      {std::string(kStaged) + "multi_buffer r0.o 9", "expected 2 to 8 places, got 9"},
+      {std::string(kStaged) + "multi_buffer r0.o 1", "expected 2 to 8 stages, got 1"},
+      {std::string(kStaged) + "multi_buffer r0.o 9", "expected 2 to 8 stages, got 9"},
       {std::string(kStaged) + "multi_buffer r0.o 2; multi_buffer r0.o 2",
        "not to be multi-buffered yet"},
       {std::string(kStaged) + "multi_buffer r0.o 2; split r0.o 2", "not to be multi-buffered yet"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A long row: its maximum and the sums that follow it go over it once, block by block.
+// Online softmax of long rows: a maximum and sums in one pass, block by block.
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A maximum and the sums that follow it go over their axis once.
+// Online softmax: a maximum and the sums that depend on it, in one pass.
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <limits>
@@ -20,17 +20,17 @@ namespace {
 
 Case chain_case(const Attention& a) { return {text(a), {}, {}, a.dtype == "f32" ? 2e-5 : 2e-2}; }
 
-std::string chosen_chain(const Attention& a) {
+std::string chosen_online_softmax(const Attention& a) {
   Builder builder;
   return print(lower(parse_graph(text(a), builder), cpu_like(), "", true).chosen);
 }
 
 const std::vector<std::pair<const char*, Attention>> kChainKinds = {
     {"all", {}},
-    {"causal", {.shown = kCausal}},
-    {"window", {.shown = kWindow}},
-    {"hidden by -inf", {.shown = kCausal, .hidden = "-inf", .shows_weights = false}},
-    {"hidden by a number alone", {.shown = kCausal, .shows_weights = false}},
+    {"causal", {.unmasked = kCausal}},
+    {"window", {.unmasked = kWindow}},
+    {"masked by -inf", {.unmasked = kCausal, .masked_score = "-inf", .masks_weights = false}},
+    {"masked by a number alone", {.unmasked = kCausal, .masks_weights = false}},
     {"base 2", {.power = "exp2 %z"}},
     {"a tail of keys", {.keys = 29}},
     {"many", {.heads = 2, .queries = 96, .keys = 80, .size = 8, .values = 40}},
@@ -40,7 +40,7 @@ const std::vector<std::pair<const char*, Attention>> kChainKinds = {
 /// Of other shapes, so that lists for those above do not fit.
 const std::vector<std::pair<const char*, Attention>> kVariants = {
     {"heads that share keys", {.heads = 6, .each = 3}},
-    {"heads that share keys, causal", {.heads = 6, .shown = kCausal, .each = 2}},
+    {"heads that share keys, causal", {.heads = 6, .unmasked = kCausal, .each = 2}},
     {"one query", {.queries = 1, .keys = 300, .size = 32, .values = 32}},
     {"one query, few keys", {.queries = 1, .keys = 2, .size = 3, .values = 2}},
     {"one query, sizes of no power", {.queries = 1, .keys = 131, .size = 80, .values = 20}},
@@ -51,7 +51,7 @@ const std::vector<std::pair<const char*, Attention>> kVariants = {
      {.heads = 3, .queries = 3, .keys = 256, .size = 128, .values = 128}},
     {"one buffer", {.queries = 24, .keys = 24, .size = 8, .values = 8, .fused = true}},
     {"one buffer, long",
-     {.queries = 80, .keys = 80, .size = 16, .values = 16, .shown = "", .fused = true}},
+     {.queries = 80, .keys = 80, .size = 16, .values = 16, .unmasked = "", .fused = true}},
     {"bf16", {.size = 8, .values = 16, .dtype = "bf16"}},
     {"f16", {.size = 8, .values = 16, .dtype = "f16"}},
     {"bf16, many",
@@ -100,7 +100,7 @@ void set_keys(const Attention& a, Array& x, int64_t first, int64_t end, double v
 TEST_CASE("attention is one pass by the rules for processors with vectors") {
   for (const auto& [name, a] : kChainKinds) {
     INFO(name);
-    CHECK(chosen_chain(a).find("online_softmax ") != std::string::npos);
+    CHECK(chosen_online_softmax(a).find("online_softmax ") != std::string::npos);
     CHECK(difference(chain_case(a), cpu_like(), "", true) == "");
   }
 }
@@ -108,7 +108,7 @@ TEST_CASE("attention is one pass by the rules for processors with vectors") {
 TEST_CASE("attention of few queries, shared keys, one buffer or narrow floats is one pass") {
   for (const auto& [name, a] : kVariants) {
     INFO(name);
-    CHECK(chosen_chain(a).find("online_softmax ") != std::string::npos);
+    CHECK(chosen_online_softmax(a).find("online_softmax ") != std::string::npos);
     for (const Capabilities& capabilities : {cpu_like(), dots_like()})
       CHECK(difference(chain_case(a), capabilities, "", true) == "");
   }
@@ -125,9 +125,9 @@ TEST_CASE("a cache of keys of which the data says how many count, its size a sym
     %x0 = reshape %dot : [2, 1, s]
     %key = index axis=2 : i64[2, 1, s]
     %ne = expand %n : i64[2, 1, s]
-    %shown = cmplt %key, %ne
-    %hidden = const -1e30 : f32[2, 1, s]
-    %x = where %shown, %x0, %hidden
+    %unmasked = cmplt %key, %ne
+    %masked_score = const -1e30 : f32[2, 1, s]
+    %x = where %unmasked, %x0, %masked_score
     %m = reduce.max %x, axes=[2]
     %me = expand %m : f32[2, 1, s]
     %z = sub %x, %me
@@ -136,7 +136,7 @@ TEST_CASE("a cache of keys of which the data says how many count, its size a sym
     %le = expand %l : f32[2, 1, s]
     %w0 = fdiv %p, %le
     %none = const 0.0 : f32[2, 1, s]
-    %w = where %shown, %w0, %none
+    %w = where %unmasked, %w0, %none
     %w4 = reshape %w : [2, 1, s, 1]
     %we = expand %w4 : f32[2, 1, s, 24]
     %v4 = reshape %v : [2, 1, s, 24]
@@ -168,19 +168,19 @@ TEST_CASE("attention is one pass where threads have a few queries each") {
   }
 }
 
-TEST_CASE("keys that are too many for the loops of a thread are not chained") {
+TEST_CASE("keys that are too many for the loops of a thread are no online softmax") {
   Attention many;
   many.keys = 4000;
   Builder builder;
   const Graph graph = parse_graph(text(many), builder);
-  const auto chained = [&](uint32_t trips) {
+  const auto fused = [&](uint32_t trips) {
     Capabilities device = software_like();
     device.max_loop_trips = trips;
     return choose_fused(build_kernel(graph), device).has_value();
   };
-  CHECK(chained(0));
-  CHECK(chained(20000));
-  CHECK(!chained(2000));
+  CHECK(fused(0));
+  CHECK(fused(20000));
+  CHECK(!fused(2000));
 }
 
 TEST_CASE("no buffer between is as large as the scores") {
@@ -210,7 +210,7 @@ TEST_CASE("no buffer between is as large as the scores") {
     for (const ScheduledBuffer& buffer : schedule.buffers)
       CHECK(buffer.kind != BufferKind::kTemporary);
   }
-  // Where someone else wants the weights.
+  // Weights that others read.
   std::string with_weights = text({});
   with_weights.replace(with_weights.find("return %y"), 9, "return %y, %w0");
   CHECK(cut(with_weights, cpu_like()).steps.size() > 1);
@@ -218,7 +218,7 @@ TEST_CASE("no buffer between is as large as the scores") {
 
 TEST_CASE("layers that share a mask are one pass each, however many they are") {
   constexpr int kLayers = 40;
-  const Attention a{.queries = 24, .size = 6, .values = 6, .shown = kCausal};
+  const Attention a{.queries = 24, .size = 6, .values = 6, .unmasked = kCausal};
   Builder builder;
   Graph graph = parse_graph(text(a), builder);
   const NodeRef layer = graph.outputs[0];
@@ -239,7 +239,7 @@ TEST_CASE("layers that share a mask are one pass each, however many they are") {
   each_kernel(schedule, [](const KernelCall& call, int) { CHECK(call.inputs.size() == 3); });
 }
 
-TEST_CASE("chained sums agree with the reference in blocks of any length") {
+TEST_CASE("online softmax agrees with the reference in blocks of any length") {
   for (const auto& [name, a] : kChainKinds) {
     for (const char* list :
          {"online_softmax r2 1 at a0", "online_softmax r2 7 at a0", "online_softmax r2 8 at a1",
@@ -254,7 +254,7 @@ TEST_CASE("chained sums agree with the reference in blocks of any length") {
   }
 }
 
-TEST_CASE("chained sums of the variants agree in blocks of any length, either way round") {
+TEST_CASE("online softmax of the variants agrees in blocks of any length, either way round") {
   for (const auto& [name, a] : kVariants) {
     if (a.keys > 30) continue;
     for (const char* list :
@@ -272,7 +272,7 @@ TEST_CASE("any list after online_softmax gives the same result") {
   const WrittenTransforms starts[] = {parse_transforms("split a1 6; online_softmax r2 4 at a1.o"),
                                       parse_transforms("online_softmax r2 5 at a0"),
                                       parse_transforms("online_softmax r2 6 at a0 inner r2")};
-  int chained = 0;
+  int fused = 0;
   std::vector<std::pair<const char*, Attention>> kinds = kChainKinds;
   kinds.insert(kinds.end(), kVariants.begin(), kVariants.end());
   for (const auto& [name, a] : kinds) {
@@ -287,40 +287,41 @@ TEST_CASE("any list after online_softmax gives the same result") {
           {.vectors = seed % 2 != 0, .threads = seed % 4 < 2, .first = starts[seed % 3]});
       const std::string list = list_text(drawn);
       INFO(name << " seed " << seed << ": " << list);
-      chained += list.find("online_softmax") != std::string::npos;
+      fused += list.find("online_softmax") != std::string::npos;
       CHECK(difference_of_drawn(chain_case(a), everything(), list, seed) == "");
     }
   }
-  CHECK(chained >= 60);
+  CHECK(fused >= 60);
 }
 
 TEST_CASE("random lists apply online_softmax where it is legal") {
-  int lists = 0, chained = 0;
+  int lists = 0, fused = 0;
   for (const auto& [name, a] : kChainKinds) {
     for (const std::string& list : random_lists(text(a), 10)) {
       ++lists;
-      chained += list.find("online_softmax") != std::string::npos;
+      fused += list.find("online_softmax") != std::string::npos;
     }
   }
-  INFO(chained << " of " << lists);
-  CHECK(chained * 4 > lists);
+  INFO(fused << " of " << lists);
+  CHECK(fused * 4 > lists);
 }
 
-TEST_CASE("blocks that a mask hides from all of a tile are left out") {
-  const std::string causal =
-      chosen_chain({.queries = 128, .keys = 128, .size = 4, .values = 16, .shown = kCausal});
+TEST_CASE("blocks that are masked for all of a tile are skipped") {
+  const std::string causal = chosen_online_softmax(
+      {.queries = 128, .keys = 128, .size = 4, .values = 16, .unmasked = kCausal});
   CHECK(causal.find("for ordered r2.o in 2 from 0 to a1.o + 1") != std::string::npos);
-  const std::string all = chosen_chain({.queries = 128, .keys = 128, .size = 4, .values = 16});
+  const std::string all =
+      chosen_online_softmax({.queries = 128, .keys = 128, .size = 4, .values = 16});
   CHECK(all.find("for ordered r2.o in 2\n") != std::string::npos);
 }
 
-TEST_CASE("what is left out counts as the mask says") {
-  // Scores below the mask's number: what is hidden is then what has the weight.
+TEST_CASE("skipped blocks count as the mask says") {
+  // Scores below the masked score: the masked keys then have the weight.
   for (const char* list :
        {"split a1 4; online_softmax r2 4 at a1.o", "online_softmax r2 24 at a0"}) {
     for (const double score : {-1e32, -std::numeric_limits<double>::infinity()})
-      for (const bool shows_weights : {true, false}) {
-        const Attention a{.shown = kCausal, .shows_weights = shows_weights};
+      for (const bool masks_weights : {true, false}) {
+        const Attention a{.unmasked = kCausal, .masks_weights = masks_weights};
         std::vector<Array> inputs = drawn(a, 1);
         for (int64_t i = 0; i < inputs[0].count(); ++i)
           inputs[0].set(i, Scalar::of(DType::kF32, 1));
@@ -350,7 +351,7 @@ TEST_CASE("infinities and NaN come out as the reference has them") {
   }
 }
 
-TEST_CASE("online_softmax is refused where a sum does not repair itself") {
+TEST_CASE("online_softmax is refused where a sum cannot be rescaled") {
   const auto refused = [](const std::string& graph, const char* list) {
     Builder builder;
     Kernel kernel = build_kernel(parse_graph(graph, builder));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What terms take from reductions is computed ahead, block by block: the gradients of attention.
+// Precompute: reductions in the terms of a reduction, block by block, as in attention's gradients.
 #include <catch2/catch_test_macros.hpp>
 #include <random>
 
@@ -14,17 +14,17 @@ namespace {
 
 struct Gradients {
   int64_t heads = 2, queries = 20, keys = 24, size = 5, values = 7;
-  std::string shown = {};       ///< statements that define %shown by %query and %key
+  std::string unmasked = {};    ///< statements that define %unmasked from %query and %key
   std::string outputs = "%dq";  ///< of %o, %dq, %dk, %dv, %delta, %top, %w0
   bool own_rows = false;        ///< the largest score and the sum of powers are no inputs
 };
 
 constexpr const char* kCausalKeys =
-    "%lt = cmplt %key, %query\n %eq = cmpeq %key, %query\n %shown = or %lt, %eq\n";
+    "%lt = cmplt %key, %query\n %eq = cmpeq %key, %query\n %unmasked = or %lt, %eq\n";
 constexpr const char* kWindowOfKeys =
     "%five = const 5 : i64$S\n %far = sub %query, %five\n %near = cmplt %far, %key\n"
     "%gt = cmplt %query, %key\n %t = const true : bool$S\n %le = xor %gt, %t\n"
-    "%shown = and %near, %le\n";
+    "%unmasked = and %near, %le\n";
 
 /// By the largest score, the sum of the powers and the sum of weight and gradient of each query.
 std::string precompute_text(const Gradients& a) {
@@ -74,9 +74,9 @@ std::string precompute_text(const Gradients& a) {
     %dw = reshape %dots : $S
 )";
   std::string w = "%w0";
-  if (!a.shown.empty()) {
-    out += "%query = index axis=1 : i64$S\n %key = index axis=2 : i64$S\n" + a.shown;
-    out += "%none = const 0.0 : f32$S\n %w1 = where %shown, %w0, %none\n";
+  if (!a.unmasked.empty()) {
+    out += "%query = index axis=1 : i64$S\n %key = index axis=2 : i64$S\n" + a.unmasked;
+    out += "%none = const 0.0 : f32$S\n %w1 = where %unmasked, %w0, %none\n";
     w = "%w1";
   }
   out += "%de = expand %d : f32$S\n %above = sub %dw, %de\n %ds = mul " + w + R"(, %above
@@ -115,20 +115,20 @@ const std::vector<std::pair<const char*, Gradients>> kPrecomputeKinds = {
     {"of values", {.outputs = "%dv"}},
     {"of rows", {.outputs = "%delta"}},
     {"largest of rows", {.outputs = "%top"}},
-    {"of queries, causal", {.shown = kCausalKeys}},
-    {"of keys, causal", {.shown = kCausalKeys, .outputs = "%dk"}},
-    {"of values, window", {.values = 5, .shown = kWindowOfKeys, .outputs = "%dv"}},
-    {"of rows, window", {.shown = kWindowOfKeys, .outputs = "%delta"}},
+    {"of queries, causal", {.unmasked = kCausalKeys}},
+    {"of keys, causal", {.unmasked = kCausalKeys, .outputs = "%dk"}},
+    {"of values, window", {.values = 5, .unmasked = kWindowOfKeys, .outputs = "%dv"}},
+    {"of rows, window", {.unmasked = kWindowOfKeys, .outputs = "%delta"}},
     {"a tail", {.queries = 75, .keys = 131, .size = 4, .values = 20}},
     {"a tail of queries",
-     {.queries = 75, .keys = 131, .size = 20, .shown = kCausalKeys, .outputs = "%dk"}},
+     {.queries = 75, .keys = 131, .size = 20, .unmasked = kCausalKeys, .outputs = "%dk"}},
     {"of keys and values", {.values = 5, .outputs = "%dk, %dv"}},
     {"of keys and values, causal",
      {.queries = 75,
       .keys = 131,
       .size = 16,
       .values = 16,
-      .shown = kCausalKeys,
+      .unmasked = kCausalKeys,
       .outputs = "%dk, %dv"}},
     {"one head, one value", {.heads = 1, .queries = 17, .keys = 33, .size = 3, .values = 1}},
 };
@@ -213,11 +213,11 @@ TEST_CASE("random lists precompute what can be precomputed") {
 
 TEST_CASE("blocks whose terms a mask makes zero are left out") {
   const Gradients large{
-      .queries = 128, .keys = 192, .size = 16, .values = 16, .shown = kCausalKeys};
-  const auto range_of = [&](const char* outputs, const char* shown) {
+      .queries = 128, .keys = 192, .size = 16, .values = 16, .unmasked = kCausalKeys};
+  const auto range_of = [&](const char* outputs, const char* unmasked) {
     Gradients a = large;
     a.outputs = outputs;
-    a.shown = shown;
+    a.unmasked = unmasked;
     const std::string tree = chosen_precompute(a);
     INFO(tree);
     const size_t at = tree.find("for ordered");
@@ -248,10 +248,10 @@ TEST_CASE("what gradients compute again is in no buffer") {
   a.outputs = "%dq, %dk, %dv, %delta";
   const int64_t rows = a.heads * a.queries, scores = rows * a.keys;
   for (const bool own_rows : {false, true})
-    for (const char* shown : {"", kCausalKeys, kWindowOfKeys}) {
-      INFO(shown << own_rows);
+    for (const char* unmasked : {"", kCausalKeys, kWindowOfKeys}) {
+      INFO(unmasked << own_rows);
       a.own_rows = own_rows;
-      a.shown = shown;
+      a.unmasked = unmasked;
       CHECK(largest(a, cpu_like()) <= rows);
       CHECK(largest(a, scalar_like()) >= scores);
       CHECK(largest(a, gpu_like()) >= scores);
@@ -276,23 +276,24 @@ TEST_CASE(
   Gradients a{.heads = 2, .queries = 48, .keys = 40, .size = 5, .values = 5};
   a.outputs = "%o, %dq, %dk, %dv";
   a.own_rows = true;
-  for (const char* shown : {"", kCausalKeys, kWindowOfKeys}) {
-    INFO(shown);
-    a.shown = shown;
+  for (const char* unmasked : {"", kCausalKeys, kWindowOfKeys}) {
+    INFO(unmasked);
+    a.unmasked = unmasked;
     Cutting cut(precompute_text(a), device);
     INFO(print(cut.schedule));
-    // A mask that the maximum does not know is none of a chain: there two more are for rows.
-    const bool is_chain = a.shown.empty();
+    // A mask that the maximum does not have is no online softmax: two more kernels are for rows.
+    const bool is_online_softmax = a.unmasked.empty();
     std::vector<size_t> outputs;
     for (size_t s = 0; s < cut.schedule.steps.size(); ++s)
       outputs.push_back(cut.call(s).outputs.size());
-    CHECK(outputs == (is_chain ? std::vector<size_t>{3, 1, 2} : std::vector<size_t>{1, 1, 2, 2}));
+    CHECK(outputs ==
+          (is_online_softmax ? std::vector<size_t>{3, 1, 2} : std::vector<size_t>{1, 1, 2, 2}));
     CHECK(cut.largest() == a.heads * a.queries);
     check_same(cut, drawn(cut.graph, 2), 1e-4);
   }
   // Gradients of other shapes are kernels of their own.
   a.values = 7;
-  a.shown = "";
+  a.unmasked = "";
   Cutting apart(precompute_text(a), device);
   CHECK(apart.schedule.steps.size() == 4);
   CHECK(apart.largest() == a.heads * a.queries);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Rows of scores that stay in the registers of the threads that an atom says have them.
+// Register tiles: rows of scores in registers, by the atom's fragment layout.
 #include "core/kernel/tree/register_tiles.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -66,14 +66,14 @@ TEST_CASE("rows are shared where the atom does not say who has them") {
 }
 
 TEST_CASE("masks and tails of rows that stay in registers") {
-  for (auto [queries, keys, shown, hidden] : {std::tuple{150, 100, kCausal, "-1e30"},
-                                              {64, 131, kCausal, "-inf"},
-                                              {33, 64, "", ""},
-                                              {20, 24, kWindow, "-1e30"}}) {
+  for (auto [queries, keys, unmasked, hidden] : {std::tuple{150, 100, kCausal, "-1e30"},
+                                                 {64, 131, kCausal, "-inf"},
+                                                 {33, 64, "", ""},
+                                                 {20, 24, kWindow, "-1e30"}}) {
     Attention a{.queries = queries, .keys = keys, .size = 24, .values = 40, .dtype = "f16"};
-    a.shown = shown;
-    if (*hidden) a.hidden = hidden;
-    INFO(queries << " " << keys << " " << shown);
+    a.unmasked = unmasked;
+    if (*hidden) a.masked_score = hidden;
+    INFO(queries << " " << keys << " " << unmasked);
     CHECK(difference(case_of(a), warps_like(), "", true) == "");
   }
 }
@@ -97,7 +97,7 @@ TEST_CASE("any list around rows in registers gives the same result") {
   int across = 0;
   for (auto [queries, keys] : {std::pair{64, 64}, {75, 100}}) {
     Attention a{.queries = queries, .keys = keys, .size = 16, .values = 16, .dtype = "f16"};
-    a.shown = queries == 75 ? kCausal : "";
+    a.unmasked = queries == 75 ? kCausal : "";
     Builder builder;
     const Kernel kernel = build_kernel(parse_graph(text(a), builder));
     const Chosen chosen = attention(a).chosen;
@@ -105,7 +105,7 @@ TEST_CASE("any list around rows in registers gives the same result") {
     for (uint32_t seed = 1; seed <= 24; ++seed) {
       std::mt19937 random(seed);
       const Below below = below_of(random);
-      // What the recipe does up to some point, but one step, then what is drawn.
+      // What the template does up to some point, but one step, then what is drawn.
       WrittenTransforms first(whole.begin(), whole.end() - below(8));
       if (below(2)) first.erase(first.end() - 1 - below(static_cast<uint32_t>(first.size()) / 2));
       const auto drawn = random_transforms(kernel, below, {.threads = true, .first = first});
@@ -118,7 +118,7 @@ TEST_CASE("any list around rows in registers gives the same result") {
   CHECK(across >= 20);
 }
 
-TEST_CASE("places of a tile in registers are dense, whatever is between them") {
+TEST_CASE("elements of a tile in registers are dense, whatever is between them") {
   KernelBuffer tile;
   tile.digits = {{1, 2}, {8, 8}, {544, 2}};
   CHECK(register_place(tile, 0) == 0);

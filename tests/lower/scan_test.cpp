@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums over what stands before a position are one loop that carries the sum so far.
+// Scans: sums of the terms before a position are one loop that carries the sum.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <random>
@@ -90,7 +90,7 @@ Chosen chosen_scan(const Running& c, const Capabilities& capabilities) {
 
 }  // namespace
 
-TEST_CASE("running results are one loop by the rules for processors with vectors") {
+TEST_CASE("scans are one loop by the templates for processors with vectors") {
   for (const auto& [name, c] : kScanKinds) {
     const std::string tree = print(chosen_scan(c, cpu_like()));
     INFO(name << "\n" << tree);
@@ -111,7 +111,7 @@ TEST_CASE("running results are one loop by the rules for processors with vectors
   CHECK(difference(scan_case(kScanKinds[3].second), still, "", true) == "");
 }
 
-TEST_CASE("running results agree with the reference however their loops run") {
+TEST_CASE("scans agree with the reference however their loops run") {
   for (const auto& [name, c] : kScanKinds) {
     const std::string start =
         c.blocks == 1 ? "" : fmt::format("split a{} {}; ", c.rows > 1 ? 1 : 0, c.size);
@@ -152,7 +152,7 @@ TEST_CASE("any list after scan gives the same result") {
   CHECK(scanned >= 100);
 }
 
-TEST_CASE("random lists make running results by themselves, and take compute_at") {
+TEST_CASE("random lists make scans by themselves, and take compute_at") {
   int lists = 0, scanned = 0, sunk = 0;
   for (const auto& [name, c] : kScanKinds) {
     for (const std::string& list : random_lists(scan_text(c), 20, {.steps = 3})) {

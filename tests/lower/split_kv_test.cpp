@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Attention of few heads goes over parts of its keys on several units: each part has its maximum,
-// its sum of powers and its sums of values, and a second stage makes one of them.
+// Split-KV: attention of few heads splits its keys among units. Each part has its maximum,
+// its sum of powers and its sums of values, and a second stage combines them.
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <limits>
@@ -31,16 +31,16 @@ const std::vector<std::pair<const char*, Attention>> kPartsKinds = {
       .keys = 1024,
       .size = 4,
       .values = 8,
-      .shown = "%n = const 700 : i64[1, 1, 1024]\n %shown = cmplt %key, %n\n"}},
-    {"hidden by -inf",
+      .unmasked = "%n = const 700 : i64[1, 1, 1024]\n %unmasked = cmplt %key, %n\n"}},
+    {"masked by -inf",
      {.heads = 1,
       .queries = 1,
       .keys = 1024,
       .size = 4,
       .values = 8,
-      .shown = "%n = const 300 : i64[1, 1, 1024]\n %shown = cmplt %key, %n\n",
-      .hidden = "-inf",
-      .shows_weights = false}},
+      .unmasked = "%n = const 300 : i64[1, 1, 1024]\n %unmasked = cmplt %key, %n\n",
+      .masked_score = "-inf",
+      .masks_weights = false}},
     {"three heads, base 2",
      {.heads = 3, .queries = 1, .keys = 1536, .size = 4, .values = 8, .power = "exp2 %z"}},
     {"queries of a group",
@@ -52,7 +52,7 @@ const std::vector<std::pair<const char*, Attention>> kPartsKinds = {
 
 }  // namespace
 
-TEST_CASE("attention of few heads is in parts of its keys, each part of three results") {
+TEST_CASE("attention of few heads splits its keys, each part of three results") {
   for (const auto& [name, a] : kPartsKinds) {
     INFO(name);
     Cutting cut(text(a), units(2));
@@ -85,7 +85,7 @@ TEST_CASE("parts are cut by the device's units alone") {
   CHECK(parts(other, 2) == 1);
 }
 
-TEST_CASE("parts that see nothing, infinities and NaN come out as the reference has them") {
+TEST_CASE("parts that are masked, infinities and NaN come out as the reference has them") {
   for (const auto& [name, a] : kPartsKinds) {
     if (a.dtype != "f32" || a.each > 1 || a.heads > 1) continue;
     Cutting cut(text(a), units(2));

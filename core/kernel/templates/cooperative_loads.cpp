@@ -10,15 +10,15 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kTurn = 128;  ///< bytes that 32 banks take at once
+constexpr int64_t kBankRow = 128;  ///< bytes of all 32 banks of shared memory
 
-/// Bytes of an element of the tile that was staged last.
+/// Bytes of an element of the last staged tile.
 int64_t tile_element(const ScheduleBuilder& builder) {
   return builder.caps.tile_bytes(builder.kernel.buffers.back().dtype);
 }
 
-/// Neighbours copy pieces of `across` bytes of several rows at once. How many rows further than its
-/// neighbour's the row of each is, so that no two are in one bank; 1 if nothing helps.
+/// Neighbouring threads copy `across` bytes of several rows at once. Returns the distance between
+/// their rows that avoids bank conflicts; 1 if none does.
 int64_t row_step(const ScheduleBuilder& builder, int row, int64_t across) {
   int64_t pitch = 0;
   Expr rest;
@@ -29,22 +29,22 @@ int64_t row_step(const ScheduleBuilder& builder, int row, int64_t across) {
         s.index.linear_in(builder.kernel.axes[row].name, apart, rest) && apart > 0)
       pitch = apart * builder.caps.tile_bytes(tile.dtype);
   });
-  const int64_t rows = kTurn / across;
+  const int64_t rows = kBankRow / across;
   if (pitch == 0 || rows < 2) return 1;
-  const auto meets = [&](int64_t step) {
+  const auto conflicts = [&](int64_t step) {
     for (int64_t j = 1; j < rows; ++j) {
-      const int64_t at = j * step * pitch % kTurn;
-      if (at < across || at > kTurn - across) return true;
+      const int64_t at = j * step * pitch % kBankRow;
+      if (at < across || at > kBankRow - across) return true;
     }
     return false;
   };
   for (int64_t step = 1; step * rows <= builder.size(row); step *= 2)
-    if (!meets(step)) return step;
+    if (!conflicts(step)) return step;
   return 1;
 }
 
-/// How many of the axes are rows of the tile: those outside of what lies side by side in it; 0 if
-/// all of it does, or that cannot be told.
+/// Number of axes that count rows of the tile, outside of its contiguous axes; 0 if the tile is
+/// contiguous or strides are unknown.
 size_t rows_of(ScheduleBuilder& builder, const std::vector<int>& axes) {
   const std::vector<const Statement*> stores = builder.stores(builder.loop(axes.front()));
   if (stores.size() != 1) return 0;
@@ -58,8 +58,8 @@ size_t rows_of(ScheduleBuilder& builder, const std::vector<int>& axes) {
   return rows;
 }
 
-/// Where an index divides rows by a small number, as by the taps of a window, those between are
-/// unrolled outside of all others, so that the division is of what is known. Gives what is left.
+/// If an index divides rows by a small constant, such as the taps of a window, unrolls that many
+/// rows, outermost, so that the division folds. Returns the remaining loop.
 int unroll_repeats(ScheduleBuilder& builder, int row) {
   constexpr int64_t kMost = 16;
   const int64_t repeats = divisor_of(builder, builder.loads(builder.loop(row)), row);
@@ -97,14 +97,14 @@ void spread_over_block(ScheduleBuilder& builder, std::vector<int> axes, const Th
   if (row < 0) {
     std::tie(row, column) = builder.split(column, across);
   } else if (builder.size(column) > across) {
-    const bool is_part = across < threads.x;  // of the threads: others take other rows
+    const bool is_part = across < threads.x;  // the other threads take other rows
     if (is_part && !builder.extent(column).is_const())
       return builder.give_up("columns of a known number");
     if (is_part) across = std::min(across, builder.size(column) & -builder.size(column));
     const auto [rest, inner] = builder.split(column, across);
     if (is_part) builder.reorder({rest, row, inner});
     builder.unroll(rest);
-    // What is left of the columns inside rows or outside them, threads innermost.
+    // The rest of the columns is inside or outside the rows; threads are innermost.
     column = inner;
   }
   const int64_t others = on_y_and_z ? threads.y * threads.z : 1;
@@ -147,7 +147,8 @@ std::vector<int> copy_loops(ScheduleBuilder& builder) {
   const int tile = static_cast<int>(builder.kernel.buffers.size()) - 1;
   std::vector<int> axes;
   walk(std::as_const(builder.kernel).body, [&](const Statement& s) {
-    if (s.kind == Statement::Kind::kStage && s.buffer == tile) axes = builder.chain(s.body[0]);
+    if (s.kind == Statement::Kind::kStage && s.buffer == tile)
+      axes = builder.perfect_nest(s.body[0]);
   });
   return axes;
 }
@@ -163,7 +164,7 @@ int64_t shared_bytes(const ScheduleBuilder& builder, bool staged_only) {
   for (size_t i = 0; i < staged.size(); ++i) {
     const KernelBuffer& b = kernel.buffers[i];
     if (!staged[i] || b.space != BufferSpace::kShared || !b.written) continue;
-    const int64_t unit = b.lines ? kPatternBytes : 64;
+    const int64_t unit = b.swizzled ? kPatternBytes : 64;
     bytes = (bytes + unit - 1) / unit * unit + b.count.value() * builder.caps.tile_bytes(b.dtype);
   }
   return bytes;

@@ -53,7 +53,7 @@ int divisions(const Kernel& kernel) {
   return count;
 }
 
-bool is_slow(const KValue& v) {
+bool is_expensive(const KValue& v) {
   constexpr int kPass = 5;
   return v.kind == KValueKind::kOp && op_info(v.op).cost > kPass;
 }
@@ -120,17 +120,17 @@ bool ScheduleBuilder::stage(const transforms::Stage<int>& stage) { return step_i
 
 bool ScheduleBuilder::stage(const KValueRef& load, int axis, std::optional<int> inner,
                             int64_t pad) {
-  const std::vector<KValueRef> ways = ways_to_read(kernel, axis, load->buffer);
-  const auto way =
-      std::ranges::find_if(ways, [&](const KValueRef& other) { return reads_same(*other, *load); });
-  if (way == ways.end()) return false;
+  const std::vector<KValueRef> loads = distinct_loads(kernel, axis, load->buffer);
+  const auto load_number = std::ranges::find_if(
+      loads, [&](const KValueRef& other) { return reads_same(*other, *load); });
+  if (load_number == loads.end()) return false;
   BufferWay source{load->buffer, std::nullopt};
-  if (ways.size() > 1) source.way = static_cast<int>(way - ways.begin());
+  if (loads.size() > 1) source.way = static_cast<int>(load_number - loads.begin());
   return stage({.source = source, .at = axis, .pad = pad, .inner = inner});
 }
 
-bool ScheduleBuilder::multi_buffer(int axis, int64_t places) {
-  return step_if_legal(transforms::MultiBuffer<int>{axis, places});
+bool ScheduleBuilder::multi_buffer(int axis, int64_t stages) {
+  return step_if_legal(transforms::MultiBuffer<int>{axis, stages});
 }
 
 void ScheduleBuilder::dot(int axis) { step(transforms::Dot<int>{axis}); }
@@ -156,14 +156,14 @@ bool ScheduleBuilder::precompute(int reduce_axis, int64_t block, int at) {
 }
 
 bool ScheduleBuilder::cache_reduction(int reduce_axis, int later_axis) {
-  const KeptValues kept = find_kept(kernel, reduce_axis, later_axis);
+  const CachedValues cached = find_cached(kernel, reduce_axis, later_axis);
   int64_t bytes = 0;
   bool pays = false;
-  for (const KValueRef& value : kept.values) {
+  for (const KValueRef& value : cached.values) {
     bytes += static_cast<int64_t>(dtype_size(value->dtype));
-    visit(value, [&](const KValueRef& v) { pays |= is_slow(*v); });
+    visit(value, [&](const KValueRef& v) { pays |= is_expensive(*v); });
   }
-  // The row stays in the private cache beside what streams past it.
+  // Half of the private cache is for the row, the rest for streams.
   const int64_t cache = caps.l2_bytes ? static_cast<int64_t>(caps.l2_bytes) / 2 : 128 << 10;
   const int64_t room =
       caps.max_scratch_bytes ? std::min<int64_t>(cache, caps.max_scratch_bytes) : cache;
@@ -180,9 +180,9 @@ int64_t ScheduleBuilder::choose(std::string_view point, int64_t rule,
   return options[std::min(decide_(point, options), options.size() - 1)];
 }
 
-bool ScheduleBuilder::attempt(const std::function<bool(ScheduleBuilder&)>& recipe) {
+bool ScheduleBuilder::attempt(const std::function<bool(ScheduleBuilder&)>& schedule) {
   ScheduleBuilder trial(kernel, caps, decide_);
-  if (!recipe(trial) || trial.refusal_) return false;
+  if (!schedule(trial) || trial.refusal_) return false;
   kernel = std::move(trial.kernel);
   list.insert(list.end(), trial.list.begin(), trial.list.end());
   return true;
@@ -193,7 +193,7 @@ int64_t ScheduleBuilder::size(int axis) const {
   return e.is_const() ? e.value() : std::min(e.max(), kAssumedSize);
 }
 
-std::vector<int> ScheduleBuilder::chain(const Statement& loop) const {
+std::vector<int> ScheduleBuilder::perfect_nest(const Statement& loop) const {
   std::vector<int> axes;
   const Statement* s = &loop;
   while (s->kind == Statement::Kind::kLoop) {
@@ -258,8 +258,7 @@ int64_t ScheduleBuilder::lanes(const Statement& s) const {
   walk(s.body, loops);
   Dependence dependence(kernel);
   const auto see = [&](const KValueRef& v) {
-    // Index arithmetic of a gather is wide, but it is not what fills the registers; nor is what
-    // all lanes share.
+    // Neither index arithmetic of a gather nor uniform values count.
     if (v->kind != KValueKind::kIndex && dtype_size(v->dtype) > bytes &&
         (dependence.of(v) & inside).any())
       bytes = dtype_size(v->dtype);
@@ -297,26 +296,26 @@ int ScheduleBuilder::fuse_all(const std::vector<int>& axes) {
 }
 
 std::vector<int> ScheduleBuilder::fuse_contiguous(std::vector<int> axes) {
-  int hard = divisions(kernel);
+  int before = divisions(kernel);
   for (size_t i = 0; i + 1 < axes.size();) {
     const bool parallel = kernel.axes[axes[i]].kind == AxisKind::kParallel &&
                           kernel.axes[axes[i + 1]].kind == AxisKind::kParallel;
-    // Where indices are hard already, a little more costs less than short inner loops.
-    const auto keeps = [&](int) { return divisions(kernel) <= hard + hard / 8; };
+    // A few more divisions cost less than short inner loops, if indices have many already.
+    const auto keeps = [&](int) { return divisions(kernel) <= before + before / 8; };
     const int fused = parallel ? fuse_if(axes[i], axes[i + 1], keeps) : -1;
     if (fused < 0) {
       ++i;
       continue;
     }
-    hard = divisions(kernel);
+    before = divisions(kernel);
     axes[i] = fused;
     axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(i) + 1);
   }
   return axes;
 }
 
-int axis_across(const ScheduleBuilder& builder, const std::vector<int>& axes, const KValue& load,
-                int64_t least) {
+int transposed_axis(const ScheduleBuilder& builder, const std::vector<int>& axes,
+                    const KValue& load, int64_t least) {
   const auto along_n = builder.stride(load.index, axes.back());
   if (!load.mask.is_const(1) || !along_n || std::abs(*along_n) <= least) return -1;
   for (const int a : axes)
@@ -330,7 +329,7 @@ void bind_grid(ScheduleBuilder& builder, int axis, int64_t per_item, Bind place)
   // Sections share the workgroups along x.
   const auto sections = static_cast<uint32_t>(builder.kernel.sections.size());
   if (limit != 0 && sections > 1 && place == Bind::kGridX) limit = std::max(1U, limit / sections);
-  // A power of two is likely to divide what is left.
+  // A power of two likely divides the extent.
   auto factor =
       static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, per_item))));
   if (limit != 0) {
@@ -404,7 +403,7 @@ int64_t ScheduleBuilder::subgroup_threads() const {
 }
 
 int64_t ScheduleBuilder::register_threads() const {
-  constexpr int64_t kRegister = 8;  // where a device does not say its subgroups
+  constexpr int64_t kRegister = 8;  // if the device reports no subgroups
   if (const int64_t there = placed(Bind::kBlockX)) return there;
   const int64_t subgroup = subgroup_threads();
   return subgroup > 1 ? subgroup : threads_on_x(kRegister);

@@ -9,13 +9,14 @@
 namespace tenon {
 namespace {
 
-/// Takes a nest, or leaves it as it was and says no.
+/// Schedules a nest; returns false and does nothing if it does not match.
 using Template = bool (*)(ScheduleBuilder& builder, int axis);
 
-/// The most special first; what none takes is elementwise or a reduction of rows.
-constexpr Template kSimd[] = {
-    schedule_attention, schedule_attention_gradient, schedule_softmax_rows, schedule_scatter,
-    schedule_scan,      schedule_columns_once,       schedule_matmul};
+/// Most specific first. A nest that none matches is elementwise or a row reduction.
+constexpr Template kSimd[] = {schedule_attention,    schedule_attention_gradient,
+                              schedule_softmax_rows, schedule_scatter,
+                              schedule_scan,         schedule_skinny,
+                              schedule_matmul};
 constexpr Template kThreads[] = {schedule_attention};
 
 bool any_takes(std::span<const Template> templates, ScheduleBuilder& builder, int axis) {
@@ -56,8 +57,8 @@ Chosen schedule_all(Kernel tree, const Capabilities& capabilities, const Decide&
   return finish(std::move(builder));
 }
 
-/// Where threads are lanes of one register, loops may be longer than the device lets them be: then
-/// the kernel is as other devices have it, with large workgroups.
+/// On SPMD devices a template's loops may exceed the device's limit. Then the kernel is scheduled
+/// as for a GPU, with large workgroups, if that has fewer iterations.
 Chosen within_loop_limit(Chosen chosen, const Kernel& tree, const Capabilities& capabilities,
                          const Decide& decide) {
   const uint32_t limit = capabilities.max_loop_trips;
@@ -91,7 +92,7 @@ std::optional<Chosen> choose_fused(const Kernel& tree, const Capabilities& capab
   ScheduleBuilder gradient(tree, capabilities, by_rule);
   if (!schedule_attention_gradient(gradient, axis)) return std::nullopt;
   if (kind == DeviceKind::kSimd) return done(gradient);
-  // The same kernel on a device with threads, whose templates take it otherwise.
+  // A device with threads schedules the same kernel by its own templates.
   ScheduleBuilder threads(tree, capabilities, by_rule);
   schedule_threads_nest(threads, axis);
   return done(threads);

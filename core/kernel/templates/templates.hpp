@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Chooses transforms from what the device says about itself.
+// Chooses a kernel's transforms from the capabilities of the device.
 #pragma once
 
 #include <functional>
@@ -12,17 +12,17 @@
 
 namespace tenon {
 
-/// Asked at each point where a recipe could go on in several ways, as with the rows of a register
-/// tile: gives the number of an option. The first is what the rule takes; all are legal.
+/// Called at each decision point of a template, such as the rows of a register tile. Returns the
+/// index of an option. The first option is the default; all are legal.
 using Decide = std::function<size_t(std::string_view point, std::span<const int64_t> options)>;
 
-/// For a tree as build_kernel made it: what suits the device, within its limits. Throws only where
-/// a recipe asks for a step that is not legal. Without `decide` the rules decide.
+/// Transforms for a tree that build_kernel made, within the device's limits. Throws only if a
+/// template asks for a step that is not legal. Without `decide` every decision is the default.
 Chosen choose_transforms(const Kernel& tree, const Capabilities& capabilities,
                          const Decide& decide = {});
 
-/// The same for a tree whose one nest goes over an axis once for reductions that depend on one
-/// another: attention, or its gradient. Nothing for any other, which had better be several kernels.
+/// The same for one nest of dependent reductions that a template fuses: attention or its gradient.
+/// Nothing for any other, which is faster as several kernels.
 std::optional<Chosen> choose_fused(const Kernel& tree, const Capabilities& capabilities);
 
 }  // namespace tenon

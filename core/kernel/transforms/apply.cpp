@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Applies transforms, to a copy of the tree where a step may fail half-way.
+// Applies transforms; to a copy of the tree if a step may fail half-way.
 #include <algorithm>
 #include <initializer_list>
 #include <variant>
@@ -181,7 +181,7 @@ Refused check_axes(const TransformStep& step) {
   return no;
 }
 
-/// What atoms load must still be there without masks.
+/// Operands of atoms must still load without masks.
 Refused check_matrices(const TransformStep& step) {
   Refused no;
   walk(std::as_const(step.kernel).body, [&](const Statement& s) {
@@ -195,12 +195,12 @@ Refused check_matrices(const TransformStep& step) {
   if (const int axis = loop_around_carried(step.kernel); axis >= 0)
     return step.refuse("no loop between sums that are carried and the loop that carries them",
                        step.kernel.axes[axis].name);
-  if (carries_unreal(step.kernel))
+  if (carries_out_of_range(step.kernel))
     return step.refuse("iterations that are all real around sums that are carried", "others");
   return no;
 }
 
-/// What dot products take must still lie side by side.
+/// Operands of dot products must still be contiguous.
 Refused check_dots(const TransformStep& step) {
   Refused no;
   walk(std::as_const(step.kernel).body, [&](const Statement& s) {
@@ -213,14 +213,14 @@ Refused check_dots(const TransformStep& step) {
   return no;
 }
 
-/// What says how a loop is run and changes no index: every check comes before the change.
+/// True for transforms that only bind an axis. They check everything before they change the tree.
 bool only_binds(TransformKind kind) {
   return kind == TransformKind::kUnroll || kind == TransformKind::kVectorize ||
          kind == TransformKind::kBind;
 }
 
-/// What moves statements from loop to loop, or gives a copy another source: copies that run ahead
-/// belong to their loop, and take what is there before it.
+/// True for transforms that move statements between loops or change what a copy reads. They must
+/// come before multi_buffer, whose copies belong to one loop and read what exists before it.
 bool moves_statements(TransformKind kind) {
   using enum TransformKind;
   return kind == kReorder || kind == kCacheReduction || kind == kComputeAt ||
@@ -234,7 +234,7 @@ bool has_ranges(const Kernel& kernel) {
   return found;
 }
 
-/// Whether threads may meet in a statement.
+/// True if a loop contains workgroup barriers.
 bool has_barriers(const Kernel& kernel, const Statement& loop) {
   bool found = !shared_tile_accesses(kernel, loop.body).empty();
   walk(loop.body, [&](const Statement& s) {
@@ -247,7 +247,7 @@ bool has_barriers(const Kernel& kernel, const Statement& loop) {
   return found;
 }
 
-/// A loop in which threads meet has as many iterations for each of them.
+/// A loop with barriers has the same range for all threads.
 Refused check_ranges(const TransformStep& step) {
   const Kernel& kernel = step.kernel;
   Dependence dependence(kernel);
@@ -265,7 +265,7 @@ Refused check_ranges(const TransformStep& step) {
   return no;
 }
 
-bool has_pipeline(const Kernel& kernel) {
+bool is_multi_buffered(const Kernel& kernel) {
   bool found = false;
   walk(kernel.body, [&](const Statement& s) { found |= s.ahead != 0; });
   return found;
@@ -325,7 +325,7 @@ Refused try_apply(Kernel& kernel, const Transform& transform) {
   const TransformStep step{in_place ? kernel : copy, transform};
   try {
     if (Refused no = check_axes(step)) return no;
-    if (moves_statements(kind) && has_pipeline(step.kernel))
+    if (moves_statements(kind) && is_multi_buffered(step.kernel))
       return step.refuse("this before multi_buffer", "multi-buffered copies");
     if (Refused no =
             std::visit([&](const auto& t) { return apply(step.kernel, transform, t); }, transform))
@@ -337,7 +337,7 @@ Refused try_apply(Kernel& kernel, const Transform& transform) {
     if (ranges)
       if (Refused no = check_ranges(step)) return no;
   } catch (const Error& error) {
-    // An index beyond 64 bits or too deep, or too many axes.
+    // For example an index beyond 64 bits, or too many axes.
     if (error.kind() == ErrorKind::kInternal) throw;
     return Refusal{error.kind(), error.what()};
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the files that apply transforms share; transform.hpp is for everyone else.
+// Internal to core/kernel/transforms; transform.hpp is the interface.
 #pragma once
 
 #include "core/kernel/transforms/transform.hpp"
@@ -8,13 +8,13 @@ namespace tenon {
 
 using Refused = std::optional<Refusal>;
 
-/// A transform whose axes have loops, and are free where they must be.
+/// A transform to apply. Its axes have loops, and are unbound where the table asks for that.
 struct TransformStep {
   Kernel& kernel;
   const Transform& any;
 
   Refused refuse(std::string_view expected, std::string_view got) const;
-  /// Of an axis that must not be bound.
+  /// Refuses an axis that is bound or multi-buffered.
   Refused check_free(int axis) const;
 };
 
@@ -23,7 +23,7 @@ struct StepOf : TransformStep {
   const Name<int>& transform;
 };
 
-int split_axis(Kernel& kernel, int axis, int64_t factor);  ///< gives the inner axis
+int split_axis(Kernel& kernel, int axis, int64_t factor);  ///< returns the inner axis
 
 #define TN_TRANSFORM(Name, word, ...) Refused apply_##word(const StepOf<transforms::Name>& step);
 #include "core/kernel/transforms/transforms.def"

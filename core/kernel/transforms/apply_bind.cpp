@@ -20,8 +20,8 @@ void axes_below(const std::vector<Statement>& body, std::vector<int>& axes) {
   }
 }
 
-/// The axes of all loops above and below a loop, itself not included. A copy into a tile shares
-/// its lanes and threads with nothing around it.
+/// The axes of all loops around and inside a loop. A copy into a tile shares no lanes or threads
+/// with the loops around it.
 std::vector<int> related_axes(Kernel& kernel, int axis) {
   std::vector<int> axes;
   const std::vector<Statement*> path = path_to(kernel, axis);
@@ -33,7 +33,7 @@ std::vector<int> related_axes(Kernel& kernel, int axis) {
   return axes;
 }
 
-/// A copy below the axis was laid out before the axis was bound.
+/// True if a staged copy inside the loop depends on the axis: its layout is fixed already.
 bool stage_depends_on(Kernel& kernel, int axis, bool shared_only) {
   Dependence dependence(kernel);
   bool found = false;
@@ -54,8 +54,8 @@ const Statement* stage_around(Kernel& kernel, int axis) {
   return nullptr;
 }
 
-/// A load and a store of one buffer touch the same part of it in each iteration of the axis: the
-/// rest of each index stays inside the stride of the axis.
+/// True if a load and a store of one buffer touch the same part of it in each iteration of the
+/// axis: the rest of each index stays within the axis's stride.
 bool same_part(const Expr& load, const Expr& store, const KernelAxis& axis) {
   if (load == store) return true;
   int64_t a = 0, b = 0;
@@ -95,7 +95,7 @@ Refused check_in_place(const TransformStep& step, int a) {
   return {};
 }
 
-/// The subgroups and their tiles are what they were when a nest was tensorized.
+/// Subgroups and their tiles are fixed once a nest is tensorized.
 Refused check_no_matrix(const TransformStep& step, int a) {
   for (const int other : related_axes(step.kernel, a))
     if (step.kernel.axes[other].bind == Bind::kMatrix)
@@ -103,7 +103,7 @@ Refused check_no_matrix(const TransformStep& step, int a) {
   return {};
 }
 
-/// The threads that an axis asks for.
+/// Checks an axis against the other axes on the same block dimension.
 Refused check_block(const TransformStep& step, int a, Bind bind, const Expr& extent) {
   const Kernel& kernel = step.kernel;
   if (Refused no = check_no_matrix(step, a)) return no;
@@ -128,7 +128,7 @@ Refused check_block(const TransformStep& step, int a, Bind bind, const Expr& ext
   return {};
 }
 
-/// A tile in shared memory is its workgroup's, and no barrier parts the iterations of the axis.
+/// A shared tile belongs to one workgroup, and no barrier separates the iterations of the axis.
 Refused check_tiles(const TransformStep& step, int a, Bind bind) {
   Kernel& kernel = step.kernel;
   if (!has_shared_tiles(kernel) || kernel.axes[a].extent.is_const(1)) return {};
@@ -145,7 +145,7 @@ Refused check_tiles(const TransformStep& step, int a, Bind bind) {
       if (std::ranges::count_if(inside, is_of_tile) != std::ranges::count_if(all, is_of_tile))
         return step.refuse("workgroups with tiles of their own", tile);
     } else if (access.writes && std::ranges::any_of(inside, [&](const TileAccess& other) {
-                 return is_of_tile(other) && !stay_apart(access, other, kernel.axes[a]);
+                 return is_of_tile(other) && !are_disjoint(access, other, kernel.axes[a]);
                })) {
       return step.refuse("threads that take only what they fill, or none of it", tile);
     }
@@ -153,7 +153,7 @@ Refused check_tiles(const TransformStep& step, int a, Bind bind) {
   return {};
 }
 
-/// Everything that places an axis on a dimension of the launch must agree with.
+/// Checks that an axis can be on a dimension of the launch.
 Refused check_place(const TransformStep& step, int a, Bind bind, const Expr& extent) {
   Kernel& kernel = step.kernel;
   for (const int other : related_axes(kernel, a))
@@ -166,14 +166,14 @@ Refused check_place(const TransformStep& step, int a, Bind bind, const Expr& ext
     if (is_grid(bind) || kernel.buffers[stage->buffer].space != BufferSpace::kShared)
       return step.refuse("a copy loop of a shared tile on a block axis, or no copy loop",
                          kernel.axes[a].name);
-  if (fills_kept(kernel, a))
+  if (fills_scratch(kernel, a))
     return step.refuse("a loop that fills no scratch of each thread for loops after it",
                        kernel.axes[a].name);
   if (Refused no = check_tiles(step, a, bind)) return no;
   return check_in_place(step, a);
 }
 
-/// unroll and vectorize: all iterations at once.
+/// unroll and vectorize: replicates the iterations in every statement.
 Refused jam(const TransformStep& step, int a, Bind bind, int64_t limit) {
   Kernel& kernel = step.kernel;
   KernelAxis& axis = kernel.axes[a];
@@ -205,8 +205,8 @@ Refused jam(const TransformStep& step, int a, Bind bind, int64_t limit) {
          [&](const Statement& s) { matrices |= s.kind == Statement::Kind::kMatrix; });
     if (matrices) return step.refuse("unroll before tensorize", axis.name + " around a matrix");
   }
-  if (keeps_apart(kernel, a))
-    return step.refuse("a loop without kept values that depend on it", axis.name);
+  if (stores_dependent_value(kernel, a))
+    return step.refuse("a loop without materialised values that depend on it", axis.name);
   axis.bind = bind;
   return {};
 }
@@ -251,7 +251,7 @@ Refused apply_group(const StepOf<transforms::Group>& step) {
   const int a = step.transform.axis;
   if (kernel.axes[a].kind != AxisKind::kReduce)
     return step.refuse("a reduce axis", kernel.axes[a].name);
-  if (fills_kept(kernel, a))
+  if (fills_scratch(kernel, a))
     return step.refuse("a reduction whose values each thread can keep", kernel.axes[a].name);
   if (running_reduction(kernel, a))
     return step.refuse("a reduction without an order", kernel.axes[a].name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cache_reduction: a reduction leaves what it computed for each element to a later loop.
+// cache_reduction: a reduction stores what it computes for each element for a later loop.
 #include <algorithm>
 
 #include "core/kernel/transforms/apply.hpp"
@@ -8,12 +8,13 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMaxKept = 1 << 22;  ///< elements
+constexpr int64_t kMaxCached = 1 << 22;  ///< elements
 
-/// The buffer that the loop keeps the value in already; -1: none.
-int kept_in(const Kernel& kernel, const Statement& loop, const KValueRef& value) {
+/// The buffer in which the loop caches the value already; -1 if there is none.
+int cache_of(const Kernel& kernel, const Statement& loop, const KValueRef& value) {
   for (const Statement& s : loop.body)
-    if (s.kind == Statement::Kind::kStore && kernel.buffers[s.buffer].kept && s.value == value)
+    if (s.kind == Statement::Kind::kStore && kernel.buffers[s.buffer].materialised &&
+        s.value == value)
       return s.buffer;
   return -1;
 }
@@ -23,34 +24,35 @@ int kept_in(const Kernel& kernel, const Statement& loop, const KValueRef& value)
 Refused apply_cache_reduction(const StepOf<transforms::CacheReduction>& step) {
   Kernel& kernel = step.kernel;
   const int r = step.transform.reduce, a = step.transform.later;
-  const KeptValues kept = find_kept(kernel, r, a);
-  if (!kept.expected.empty()) return step.refuse(kept.expected, kept.got);
+  const CachedValues cached = find_cached(kernel, r, a);
+  if (!cached.expected.empty()) return step.refuse(cached.expected, cached.got);
   const int64_t count = std::max<int64_t>(1, kernel.axes[r].extent.max());
-  if (count > kMaxKept) return step.refuse("at most 4194304 elements", "more");
+  if (count > kMaxCached) return step.refuse("at most 4194304 elements", "more");
 
-  Statement& loop = kept.reduction->body[0];
+  Statement& loop = cached.reduction->body[0];
   std::vector<KValueRef> loads;
-  for (const KValueRef& value : kept.values) {
-    int buffer = kept_in(kernel, loop, value);
+  for (const KValueRef& value : cached.values) {
+    int buffer = cache_of(kernel, loop, value);
     if (buffer < 0) {
       buffer = static_cast<int>(kernel.buffers.size());
       KernelBuffer b{"kept" + std::to_string(buffer), value->dtype, count, BufferSpace::kScratch};
-      b.read = b.written = b.kept = true;
+      b.read = b.written = b.materialised = true;
       kernel.buffers.push_back(std::move(b));
       Statement store;
       store.kind = Statement::Kind::kStore;
       store.buffer = buffer;
       store.index = kernel.axes[r].symbol();
       store.value = value;
-      loop.body.push_back(std::move(store));  // after the step: it takes the value from there
+      loop.body.push_back(std::move(store));  // after the step, which computes the value
     }
     loads.push_back(
         make_load(buffer, value->dtype, kernel.axes[a].symbol(), 1, zero(value->dtype)));
   }
-  // A value that is kept is replaced as a whole, so its operands must still be what they were.
+  // Top down: a cached value is replaced before its operands are rewritten.
   std::unordered_map<const KValue*, KValueRef> done;
   const std::function<KValueRef(const KValueRef&)> rewrite = [&](const KValueRef& v) -> KValueRef {
-    if (const auto use = kept.uses.find(v.get()); use != kept.uses.end()) return loads[use->second];
+    if (const auto use = cached.uses.find(v.get()); use != cached.uses.end())
+      return loads[use->second];
     if (const auto found = done.find(v.get()); found != done.end()) return found->second;
     KValue copy = *v;
     bool changed = false;
@@ -61,7 +63,7 @@ Refused apply_cache_reduction(const StepOf<transforms::CacheReduction>& step) {
     }
     return done[v.get()] = changed ? std::make_shared<const KValue>(std::move(copy)) : v;
   };
-  std::vector<KValueRef> before;  // no address in `uses` and `done` is used again
+  std::vector<KValueRef> before;  // alive, so that addresses in `uses` and `done` stay unique
   walk(path_to(kernel, a).back()->body, [&](Statement& s) {
     const auto one = [&](KValueRef& v) {
       before.push_back(v);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// sink: accumulators become a scratch tile, so that loops can stand between a reduction's own.
+// compute_at: accumulates in a scratch tile, so that parallel loops can be inside reduce loops.
 #include <algorithm>
 
 #include "core/ir/scalar_op.hpp"
@@ -34,7 +34,8 @@ class ComputeAt {
   static bool is_loop(const Statement& s) { return s.kind == Statement::Kind::kLoop; }
   static bool is_stage(const Statement& s) { return s.kind == Statement::Kind::kStage; }
 
-  /// around_: to loop A; between_: loops below it; reduction_; outer_: reduce loops around R.
+  /// Sets around_ (the path to loop A), between_ (loops below it), reduction_ and outer_ (reduce
+  /// loops around R).
   Refused find_places() {
     if (kernel_.axes[r_].kind != AxisKind::kReduce) return step_.refuse("a reduce axis", name(r_));
     path_ = path_to(kernel_, r_);
@@ -70,7 +71,7 @@ class ComputeAt {
     return {};
   }
 
-  /// Copies into tiles may stand before what goes on inside; what stands after the reduction moves.
+  /// Only copies into tiles may come before the nested loop or reduction.
   Refused check_between() {
     Dependence dependence(kernel_);
     const AxisSet used = dependence.of_reduction(reduction_->id);
@@ -82,7 +83,7 @@ class ComputeAt {
       if (axis.bind != Bind::kLoop && !is_jam(axis.bind))
         return step_.refuse("no place of the launch inside " + name(a_),
                             axis.name + " on " + std::string(bind_name(axis.bind)));
-      // Else what uses the sums has lanes, and is stored where nothing has.
+      // Otherwise the users of the sums would have lanes that the stored tile does not.
       if (axis.bind == Bind::kVector && !used[loop.axis])
         return step_.refuse("lanes that the sum follows", axis.name);
       const Statement* next = i + 1 < between_.size() ? between_[i + 1] : reduction_;
@@ -94,7 +95,7 @@ class ComputeAt {
     return {};
   }
 
-  /// What leaves the loops between must not depend on them.
+  /// Statements that move out of the loops between must not depend on them.
   Refused check_reduce_loops() {
     Dependence dependence(kernel_);
     const auto depends = [&](const Statement& s) {
@@ -126,7 +127,8 @@ class ComputeAt {
     return {};
   }
 
-  /// A tile that is filled between is not there any more in loops of their own.
+  /// The statements after the reduction move to their own loops, so they must not read tiles that
+  /// the loops between fill.
   Refused check_rest() {
     if (between_.empty()) return {};
     std::vector<bool> filled(kernel_.buffers.size());
@@ -155,7 +157,8 @@ class ComputeAt {
                         kernel_.buffers[static_cast<size_t>(taken->buffer)].name);
   }
 
-  /// A tile for each state: one element for each position of the loops between, lanes last.
+  /// A tile for each state, with one element for each position of the loops between, lanes
+  /// innermost.
   Refused add_tiles() {
     std::vector<int> order = axes_;
     std::stable_partition(order.begin(), order.end(),
@@ -205,7 +208,7 @@ class ComputeAt {
                 std::make_move_iterator(parts.end()));
   }
 
-  /// The reduce loops around R, without it: it stays in the reduction.
+  /// Takes the reduce loops around R out of the reduction; R stays in it.
   std::vector<Statement> take_reduce_loops() {
     if (outer_.empty()) return {};
     std::vector<Statement> loops = std::move(reduction_->body);
@@ -233,7 +236,7 @@ class ComputeAt {
     return make_load(tiles_[i], dtype, at_, 1, zero(dtype));
   }
 
-  /// Copies of the axes between: lanes stay lanes, what was unrolled is a loop.
+  /// Copies of the axes between: vector axes stay vectors, unrolled ones become loops.
   AxisCopies copies(std::string_view suffix) {
     AxisCopies out = copy_axes(kernel_, axes_, suffix);
     for (size_t i = 0; i < axes_.size(); ++i)
@@ -251,13 +254,13 @@ class ComputeAt {
     return in_loops(zeros.axes, std::move(out));
   }
 
-  /// What stood after the reduction, from the tiles.
+  /// The statements after the reduction, in loops over the tiles.
   std::vector<Statement> take(std::vector<Statement> rest) {
     const AxisCopies taken = copies(".c");
     copy_guards(kernel_, taken.rename);
     std::vector<KValueRef> elements;
     for (size_t i = 0; i < tiles_.size(); ++i) elements.push_back(element(i));
-    take_from_tiles(kernel_, rest, taken, id_, elements);
+    load_from_tiles(kernel_, rest, taken, id_, elements);
     return in_loops(taken.axes, std::move(rest));
   }
 

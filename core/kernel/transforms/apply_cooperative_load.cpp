@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// share: what loops fill for loops after them is in shared memory.
+// cooperative_load: moves materialised tiles to shared memory.
 #include <algorithm>
 
 #include "core/kernel/transforms/apply.hpp"
@@ -58,7 +58,7 @@ Refused apply_cooperative_load(const StepOf<transforms::CooperativeLoad>& step) 
   bool found = false;
   for (size_t b = 0; b < kernel.buffers.size(); ++b) {
     KernelBuffer& tile = kernel.buffers[b];
-    if (!tile.kept || tile.space != BufferSpace::kScratch || inside[b] == 0) continue;
+    if (!tile.materialised || tile.space != BufferSpace::kScratch || inside[b] == 0) continue;
     if (inside[b] != all[b] || defining[b] != 0 || !tile.count.is_const())
       return step.refuse(
           "tiles that are used inside " + step.kernel.axes[step.transform.axis].name + " alone",

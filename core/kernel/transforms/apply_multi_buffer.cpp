@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pipeline: the shared tiles of a loop are filled some iterations ahead, while threads compute on
-// what came before.
+// multi_buffer: fills the shared tiles of a loop some iterations ahead, while threads compute on
+// earlier ones.
 #include "core/kernel/transforms/apply.hpp"
 #include "core/kernel/transforms/tile_loops.hpp"
 
@@ -8,29 +8,29 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kMostBuffers = 8;
-constexpr int64_t kWholeAccesses = 16;  ///< elements that each place begins at a multiple of
+constexpr int64_t kStageAlignment = 16;  ///< elements, for vector accesses
 
 }  // namespace
 
 Refused apply_multi_buffer(const StepOf<transforms::MultiBuffer>& step) {
   Kernel& kernel = step.kernel;
   if (Refused no = step.check_free(step.transform.axis)) return no;
-  const int64_t places = step.transform.places;
+  const int64_t stages = step.transform.stages;
   const Expr at = kernel.axes[step.transform.axis].symbol();
-  if (places < 2 || places > kMostBuffers)
-    return step.refuse(fmt::format("2 to {} places", kMostBuffers), std::to_string(places));
+  if (stages < 2 || stages > kMostBuffers)
+    return step.refuse(fmt::format("2 to {} stages", kMostBuffers), std::to_string(stages));
   std::map<int, Expr> moved;  // of a tile's buffer, how far each index goes
   for (Statement& s : path_to(kernel, step.transform.axis).back()->body) {
     if (s.kind != Statement::Kind::kStage) continue;
     KernelBuffer& tile = kernel.buffers[s.buffer];
     if (tile.space != BufferSpace::kShared) continue;
-    const int64_t place = ceil_div(tile.count, kWholeAccesses).value() * kWholeAccesses;
-    if (place * places > kMostOfTile)
+    const int64_t stage_elements = ceil_div(tile.count, kStageAlignment).value() * kStageAlignment;
+    if (stage_elements * stages > kMostOfTile)
       return step.refuse(fmt::format("tiles of at most {} elements", kMostOfTile),
-                         std::to_string(place * places));
-    tile.count = place * places;
-    s.ahead = places - 1;
-    moved.emplace(s.buffer, mod(at, places) * place);
+                         std::to_string(stage_elements * stages));
+    tile.count = stage_elements * stages;
+    s.ahead = stages - 1;
+    moved.emplace(s.buffer, mod(at, stages) * stage_elements);
   }
   std::set<int> tiles;
   for (const auto& [buffer, by] : moved) tiles.insert(buffer);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// chain: a maximum and the sums that follow it go over their axis once, block by block.
+// online_softmax: a maximum and the sums that depend on it run in one pass over their axis, by
+// blocks.
 #include <algorithm>
 #include <limits>
 
@@ -37,7 +38,7 @@ class OnlineSoftmax {
   Expr at(int axis) const { return kernel_.axes[axis].symbol(); }
   bool is_guarded(int axis) const { return tenon::is_guarded(kernel_, axis); }
 
-  /// Nothing but reductions before the step of a reduction over one loop.
+  /// A reduction over one loop, with nothing but reductions before its step.
   static bool is_row(const Statement& reduction) {
     if (reduction.body.size() != 1 || !is_loop(reduction.body[0])) return false;
     const std::vector<Statement>& body = reduction.body[0].body;
@@ -71,7 +72,7 @@ class OnlineSoftmax {
     return {};
   }
 
-  /// around_: to loop A; tile_: the loops below it.
+  /// Sets outer_ (loop A), tile_ (the loops below it) and inner_ (the innermost of these).
   Refused find_tile() {
     size_t depth = 0;
     while (depth < path_.size() && !(is_loop(*path_[depth]) && path_[depth]->axis == a_)) ++depth;
@@ -144,7 +145,7 @@ class OnlineSoftmax {
   KValueRef load(int tile, const Expr& index) const {
     return make_load(tile, dtype_, index, 1, zero(dtype_));
   }
-  KValueRef kept(int tile, const Expr& index) const {
+  KValueRef load_widened(int tile, const Expr& index) const {
     const DType dtype = kernel_.buffers[tile].dtype;
     return make_cast(make_load(tile, dtype, index, 1, zero(dtype)), dtype_);
   }
@@ -171,7 +172,8 @@ class OnlineSoftmax {
   }
   Refused too_large() const { return step_.refuse("tiles of at most 4194304 elements", "larger"); }
 
-  /// Loops of the tile, and of a block of R, in which one part of the work is done.
+  /// The loops of one part of the work: copies of the tile's axes, of a sum's own, and of R in a
+  /// block.
   struct Part {
     AxisCopies copies;
     std::vector<int> tile, own;
@@ -225,30 +227,31 @@ class OnlineSoftmax {
       AxisSet own;
       for (const int a : sum.own) own.set(a);
       for (const ReduceState& state : sum.states) {
-        auto term = maximum.follow(state.value, sum.axis, own, power_, element, powered);
+        auto term = maximum.match(state.value, sum.axis, own, power_, element, powered);
         if (!term || (term->others.size() != 1) != sum.own.empty())
           return step_.refuse("terms exp(x - max) times what the maximum has no part in",
                               "others over " + name(sum.axis));
         sum.terms.push_back(std::move(*term));
       }
     }
-    if (const auto& hidden = maximum.hidden()) leave_out(*hidden);
+    if (const auto& masked = maximum.masked()) skip_masked_blocks(*masked);
     return {};
   }
   bool has_row_sums() const {
     return std::ranges::any_of(sums_, [](const RunningSum& sum) { return sum.own.empty(); });
   }
 
-  /// Blocks that the mask hides, where that changes nothing: they count as if they had been first.
-  void leave_out(const Hidden& hidden) {
-    const double constant = hidden.constant.as_double();
-    const bool is_nothing = constant == -std::numeric_limits<double>::infinity();
-    if (!is_nothing && !std::isfinite(constant)) return;
+  /// Skips masked blocks if that does not change results. They count as if they were the first
+  /// blocks.
+  void skip_masked_blocks(const Masked& masked) {
+    const double constant = masked.constant.as_double();
+    const bool is_infinite = constant == -std::numeric_limits<double>::infinity();
+    if (!is_infinite && !std::isfinite(constant)) return;
     for (const RunningSum& sum : sums_)
       for (const RunningTerm& term : sum.terms)
-        if (!term.is_hidden && !is_nothing && !(term.is_power && sum.own.empty())) return;
-    shown_ = unmasked_blocks(kernel_, hidden, r_, step_.transform.factor, tile_, path_);
-    if (shown_) hidden_ = hidden.constant;
+        if (!term.is_masked && !is_infinite && !(term.is_power && sum.own.empty())) return;
+    unmasked_ = unmasked_blocks(kernel_, masked, r_, step_.transform.factor, tile_, path_);
+    if (unmasked_) masked_ = masked.constant;
   }
 
   void change() {
@@ -263,7 +266,7 @@ class OnlineSoftmax {
     std::vector<Statement> parts = beginning();
     Statement blocks;
     blocks.axis = blocks_;
-    if (shown_) blocks.range = LoopRange{shown_->begin, shown_->end};
+    if (unmasked_) blocks.range = LoopRange{unmasked_->begin, unmasked_->end};
     blocks.body = terms_of(std::move(maximum));
     append(blocks.body, maxima());
     append(blocks.body, powers());
@@ -278,20 +281,20 @@ class OnlineSoftmax {
     std::vector<Statement> out;
     Part rows = part(".z");
     KValueRef first = make_const(identity(Op::MAX, dtype_));
-    if (hidden_)
-      first =
-          make_op(Op::WHERE, dtype_,
-                  {make_index(less(0, shown_->hidden), DType::kBool), make_const(*hidden_), first});
+    if (masked_)
+      first = make_op(
+          Op::WHERE, dtype_,
+          {make_index(less(0, unmasked_->masked), DType::kBool), make_const(*masked_), first});
     std::vector<Statement> stores{make_store(maxima_, place(rows.tile), first)};
     for (const RunningSum& sum : sums_) {
       if (!sum.own.empty()) continue;
       for (size_t i = 0; i < sum.totals.size(); ++i) {
         const bool counts =
-            hidden_ && std::isfinite(hidden_->as_double()) && !sum.terms[i].is_hidden;
-        stores.push_back(make_store(sum.totals[i], place(rows.tile),
-                                    counts
-                                        ? make_cast(make_index(shown_->hidden, DType::kI64), dtype_)
-                                        : make_const(zero(dtype_))));
+            masked_ && std::isfinite(masked_->as_double()) && !sum.terms[i].is_masked;
+        stores.push_back(
+            make_store(sum.totals[i], place(rows.tile),
+                       counts ? make_cast(make_index(unmasked_->masked, DType::kI64), dtype_)
+                              : make_const(zero(dtype_))));
       }
     }
     append(out, in_loops(rows.copies.axes, std::move(stores)));
@@ -306,15 +309,15 @@ class OnlineSoftmax {
     return out;
   }
 
-  /// What the maximum is taken of, for a block.
+  /// Computes the maximum's terms, or the sums they are made of, for a block.
   std::vector<Statement> terms_of(Statement maximum) {
     const int block = add_block_axis("", AxisKind::kParallel);
     std::vector<Statement>& inside = maximum.body[0].body;
     inside.pop_back();  // the step
-    const KValueRef kept = sum_ < 0 ? term_ : make_result(sum_, 0, dtype_);
-    inside.push_back(make_store(terms_, place_in_block(terms_, block, tile_), kept));
+    const KValueRef value = sum_ < 0 ? term_ : make_result(sum_, 0, dtype_);
+    inside.push_back(make_store(terms_, place_in_block(terms_, block, tile_), value));
     AxisCopies copies{{}, {{name(r_), row_at(block)}}};
-    take_from_tiles(kernel_, inside, copies, -1, {});
+    load_from_tiles(kernel_, inside, copies, -1, {});
     std::vector<int> axes = tile_;
     axes.push_back(block);
     return in_loops(axes, std::move(inside));
@@ -343,8 +346,8 @@ class OnlineSoftmax {
     const Expr here = place(rows.tile);
     const KValueRef before = load(maxima_, here);
     const KValueRef now = op(Op::MAX, before, make_result(out[0].id, 0, dtype_));
-    const KValueRef base = above_infinity(now);
-    out.push_back(make_store(scales_, here, power_->of(above_infinity(before), base)));
+    const KValueRef base = clamp_above_infinity(now);
+    out.push_back(make_store(scales_, here, power_->of(clamp_above_infinity(before), base)));
     out.push_back(make_store(bases_, here, base));
     out.push_back(make_store(maxima_, here, now));
     return in_loops(rows.copies.axes, std::move(out));
@@ -354,9 +357,9 @@ class OnlineSoftmax {
     return op(Op::ADD, op(Op::MUL, load(total, index), load(scales_, row)), std::move(more));
   }
 
-  /// The weights of a block for sums with loops of their own, and the sums that have none.
+  /// Computes the weights of a block for sums with own loops, and the sums without own loops.
   std::vector<Statement> powers() {
-    std::vector<Statement> kept, totals;
+    std::vector<Statement> weights, totals;
     std::vector<ReduceState> states;
     const auto here = [&](int tile) { return place_in_block(tile, powers_.block, powers_.tile); };
     const Expr row = place(powers_.tile);
@@ -368,24 +371,24 @@ class OnlineSoftmax {
           states.push_back({Op::ADD, dtype_, weight, sum.states[i].precision});
           continue;
         }
-        // What was rounded is kept so.
-        if (const KValueRef narrow = before_widening(weight)) {
+        // A rounded weight is stored in the narrow dtype.
+        if (const KValueRef narrow = strip_widening(weight)) {
           sum.weights.push_back(block_tiles_.add(kernel_, "weights", narrow->dtype));
-          kept.push_back(make_store(sum.weights.back(), here(sum.weights.back()), narrow));
+          weights.push_back(make_store(sum.weights.back(), here(sum.weights.back()), narrow));
           continue;
         }
-        // The first takes the place of the terms, which all have been read when it is stored.
+        // The first weight overwrites the terms: its term was read before.
         sum.weights.push_back(is_first ? terms_ : block_tiles_.add(kernel_, "weights", dtype_));
         is_first = false;
-        kept.push_back(make_store(sum.weights.back(), here(sum.weights.back()), weight));
+        weights.push_back(make_store(sum.weights.back(), here(sum.weights.back()), weight));
       }
     }
     if (states.empty()) {
       std::vector<int> axes = powers_.tile;
       axes.push_back(powers_.block);
-      return in_loops(axes, std::move(kept));
+      return in_loops(axes, std::move(weights));
     }
-    std::vector<Statement> out{reduction(powers_.block, std::move(states), std::move(kept))};
+    std::vector<Statement> out{reduction(powers_.block, std::move(states), std::move(weights))};
     approximate_powers(kernel_, bases_, out);
     int state = 0;
     for (const RunningSum& sum : sums_)
@@ -397,23 +400,23 @@ class OnlineSoftmax {
     return in_loops(powers_.tile, std::move(out));
   }
 
-  /// What the maximum is taken of, from the tile of a block.
+  /// A term of the maximum, from the tile of a block.
   KValueRef term_at(int block, const Part& part) {
-    KValueRef kept = load(terms_, place_in_block(terms_, block, part.tile));
-    if (sum_ < 0) return kept;
+    KValueRef value = load(terms_, place_in_block(terms_, block, part.tile));
+    if (sum_ < 0) return value;
     AxisCopies copies = part.copies;
     copies.rename.insert_or_assign(name(r_), row_at(block));
     std::vector<Statement> one{make_store(terms_, 0, term_)};
-    take_from_tiles(kernel_, one, copies, sum_, {kept});
+    load_from_tiles(kernel_, one, copies, sum_, {value});
     return one[0].value;
   }
 
-  /// At the axes of powers_.
+  /// The weight of a sum at the axes of powers_.
   KValueRef weight_of(const RunningSum& sum, size_t i) {
     AxisCopies copies = powers_.copies;
     copies.rename.insert_or_assign(name(sum.axis), row_at(powers_.block));
     std::vector<Statement> one{make_store(terms_, 0, with_positions(sum.terms[i].weight))};
-    take_from_tiles(kernel_, one, copies, -1, {});
+    load_from_tiles(kernel_, one, copies, -1, {});
     return one[0].value;
   }
 
@@ -425,9 +428,9 @@ class OnlineSoftmax {
     std::vector<ReduceState> states;
     for (size_t i = 0; i < sum.terms.size(); ++i) {
       const KValueRef weight =
-          kept(sum.weights[i], place_in_block(sum.weights[i], all.block, all.tile));
+          load_widened(sum.weights[i], place_in_block(sum.weights[i], all.block, all.tile));
       std::vector<Statement> other{make_store(terms_, 0, sum.terms[i].others[0])};
-      take_from_tiles(kernel_, other, copies, -1, {});
+      load_from_tiles(kernel_, other, copies, -1, {});
       states.push_back(
           {Op::ADD, dtype_, op(Op::MUL, weight, other[0].value), sum.states[i].precision});
     }
@@ -441,7 +444,7 @@ class OnlineSoftmax {
     return in_loops(all.copies.axes, std::move(out));
   }
 
-  /// What stood after the reductions, from the tiles.
+  /// The statements after the reductions, in loops over the tiles.
   std::vector<Statement> ending(std::vector<Statement> rest) {
     Part last = part(".c");
     remove_sums(rest);
@@ -451,18 +454,18 @@ class OnlineSoftmax {
       const std::vector<int> axes = with_tile(sum.own);
       std::vector<KValueRef> totals;
       for (size_t k = 0; k < sum.totals.size(); ++k) {
-        // Of -inf alone every term is NaN.
-        const KValueRef some =
+        // A row of -inf alone has the sum NaN.
+        const KValueRef is_finite =
             make_op(Op::CMPNE, DType::kBool, {maximum, make_const(identity(Op::MAX, dtype_))});
         KValueRef total = make_op(Op::WHERE, dtype_,
-                                  {some, load(sum.totals[k], place(axes)),
+                                  {is_finite, load(sum.totals[k], place(axes)),
                                    number(std::numeric_limits<double>::quiet_NaN())});
         for (const auto& [code, value] : sum.terms[k].outer) total = op(code, total, value);
         totals.push_back(std::move(total));
       }
-      take_from_tiles(kernel_, rest, last.copies, sum.id, totals);
+      load_from_tiles(kernel_, rest, last.copies, sum.id, totals);
     }
-    take_from_tiles(kernel_, rest, last.copies, maximum_id_, {maximum});
+    load_from_tiles(kernel_, rest, last.copies, maximum_id_, {maximum});
     return in_loops(last.copies.axes, std::move(rest));
   }
 
@@ -481,14 +484,14 @@ class OnlineSoftmax {
   std::vector<int> tile_;
   std::vector<RunningSum> sums_;
   BlockTiles block_tiles_;
-  KValueRef term_;  ///< what the maximum is taken of
-  int sum_ = -1;    ///< the reduction whose results are kept of a block; -1: the terms are
+  KValueRef term_;  ///< of the maximum
+  int sum_ = -1;    ///< the reduction in each step whose results are tiled; -1: the terms are
   int terms_ = -1, maxima_ = -1, bases_ = -1, scales_ = -1;
   int blocks_ = -1;
   Part powers_;
   std::optional<Power> power_;
-  std::optional<UnmaskedBlocks> shown_;
-  std::optional<Scalar> hidden_;
+  std::optional<UnmaskedBlocks> unmasked_;
+  std::optional<Scalar> masked_;
 };
 
 }  // namespace

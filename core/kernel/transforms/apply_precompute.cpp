@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// precompute: what the terms of a reduction take from reductions of their own is computed block by
-// block, once for all loops that only another factor follows.
+// precompute: computes the nested reductions in a reduction's terms block by block, once for all
+// loops that only the other factor depends on.
 #include <algorithm>
 
 #include "core/ir/scalar_op.hpp"
@@ -11,18 +11,18 @@
 namespace tenon {
 namespace {
 
-/// Where a factor is zero because a choice says so.
-std::optional<Hidden> hidden_in(const KValueRef& v) {
+/// The mask under which a factor is zero.
+std::optional<Masked> masked_in(const KValueRef& v) {
   const auto is_zero = [](const KValueRef& x) {
     return x->kind == KValueKind::kConst && x->constant.as_double() == 0;
   };
   if (is_op(v, Op::WHERE)) {
-    if (is_zero(v->operands[2])) return Hidden{v->operands[0], false, v->operands[2]->constant};
-    if (is_zero(v->operands[1])) return Hidden{v->operands[0], true, v->operands[1]->constant};
+    if (is_zero(v->operands[2])) return Masked{v->operands[0], false, v->operands[2]->constant};
+    if (is_zero(v->operands[1])) return Masked{v->operands[0], true, v->operands[1]->constant};
   }
   if (!is_op(v, Op::MUL)) return std::nullopt;
-  const std::optional<Hidden> first = hidden_in(v->operands[0]);
-  return first ? first : hidden_in(v->operands[1]);
+  const std::optional<Masked> first = masked_in(v->operands[0]);
+  return first ? first : masked_in(v->operands[1]);
 }
 
 class Precompute {
@@ -36,7 +36,7 @@ class Precompute {
     if (Refused no = find_tile()) return no;
     if (Refused no = find_terms()) return no;
     if (Refused no = check_sizes()) return no;
-    find_shown();
+    find_unmasked();
     change();
     return {};
   }
@@ -47,7 +47,7 @@ class Precompute {
   Expr at(int axis) const { return kernel_.axes[axis].symbol(); }
   int64_t factor() const { return step_.transform.factor; }
 
-  /// Loops around a step alone.
+  /// True if the reduction holds only loops and its step.
   static bool is_plain(const Statement& reduction) {
     bool plain = true;
     walk(reduction.body,
@@ -78,7 +78,7 @@ class Precompute {
     return {};
   }
 
-  /// Those between A and the reduction.
+  /// Finds the loops between A and the reduction.
   Refused find_loops() {
     size_t depth = 0;
     while (depth < path_.size() && !(is_loop(*path_[depth]) && path_[depth]->axis == a_)) ++depth;
@@ -109,7 +109,8 @@ class Precompute {
                         "other statements");
   }
 
-  /// Of the loops between, those that the nested reductions follow.
+  /// Splits the loops between into those that nested reductions depend on (tile_) and others
+  /// (own_).
   Refused find_tile() {
     Dependence dependence(kernel_);
     AxisSet used;
@@ -135,7 +136,7 @@ class Precompute {
     return found;
   }
 
-  /// What is computed ahead of each state's terms, and the factor that follows loops of its own.
+  /// A state's term: the precomputed factor and the one that depends on own_.
   struct Term {
     KValueRef weight, other;
     int total = -1, weights = -1;  ///< tiles
@@ -143,17 +144,17 @@ class Precompute {
 
   Refused find_terms() {
     Dependence dependence(kernel_);
-    const auto follows_own = [&](const KValueRef& v) {
+    const auto depends_on_own = [&](const KValueRef& v) {
       const AxisSet& used = dependence.of(v);
       return std::ranges::any_of(own_, [&](int a) { return used[a]; });
     };
     for (const ReduceState& state : reduction_->states) {
       Term term{state.value, nullptr};
-      if (follows_own(state.value)) {
+      if (depends_on_own(state.value)) {
         const std::vector<KValueRef>& factors = state.value->operands;
         const bool is_product = is_op(state.value, Op::MUL);
         const auto can_split = [&](size_t i) {
-          return is_product && !follows_own(factors[i]) && !has_nested(factors[1 - i]);
+          return is_product && !depends_on_own(factors[i]) && !has_nested(factors[1 - i]);
         };
         if (!can_split(0) && !can_split(1))
           return step_.refuse("products of what reductions give and another factor",
@@ -187,26 +188,27 @@ class Precompute {
     return step_.refuse("tiles of at most 4194304 elements", "larger");
   }
 
-  /// Blocks whose terms are all zero because a mask of positions says so.
-  void find_shown() {
+  /// Finds the range of blocks outside of which a mask of positions makes all terms zero.
+  void find_unmasked() {
     for (size_t i = 0; i < terms_.size(); ++i) {
-      std::optional<UnmaskedBlocks> shown;
+      std::optional<UnmaskedBlocks> unmasked;
       const bool is_sum = reduction_->states[i].op == Op::ADD;
-      if (const auto hidden = is_sum ? hidden_in(terms_[i].weight) : std::nullopt)
-        shown = unmasked_blocks(kernel_, *hidden, r_, factor(), tile_, path_);
-      if (!shown) {
+      if (const auto masked = is_sum ? masked_in(terms_[i].weight) : std::nullopt)
+        unmasked = unmasked_blocks(kernel_, *masked, r_, factor(), tile_, path_);
+      if (!unmasked) {
         range_.reset();
         return;
       }
-      range_ = range_ ? LoopRange{min(range_->begin, shown->begin), max(range_->end, shown->end)}
-                      : LoopRange{shown->begin, shown->end};
+      range_ = range_
+                   ? LoopRange{min(range_->begin, unmasked->begin), max(range_->end, unmasked->end)}
+                   : LoopRange{unmasked->begin, unmasked->end};
     }
   }
 
   int add_tile(const std::string& what, DType dtype, int64_t elements) {
     const int tile = static_cast<int>(kernel_.buffers.size());
     KernelBuffer buffer{what + std::to_string(tile), dtype, elements, BufferSpace::kScratch};
-    buffer.read = buffer.written = buffer.kept = true;
+    buffer.read = buffer.written = buffer.materialised = true;
     kernel_.buffers.push_back(std::move(buffer));
     return tile;
   }
@@ -215,14 +217,14 @@ class Precompute {
     return make_load(tile, dtype, index, 1, zero(dtype));
   }
 
-  /// The last of the axes is the innermost of the tile.
+  /// Row-major index in a tile over the axes.
   Expr place(const std::vector<int>& axes) const {
     Expr place = 0;
     for (const int a : axes) place = place * size(a) + at(a);
     return place;
   }
 
-  /// Loops over copies of the axes, and of a block of R, in which one part of the work is done.
+  /// The loops of one part of the work: copies of axes, and of R within a block.
   struct Part {
     AxisCopies copies;
     int block = -1;
@@ -285,12 +287,12 @@ class Precompute {
 
   struct Nested {
     int id = -1;
-    std::vector<int> axes;   ///< of the tile, that it follows
+    std::vector<int> axes;   ///< of the tile, that it depends on
     std::vector<int> tiles;  ///< of its states
   };
 
-  /// Of a block of one nested reduction: each state in loops of its own, as states share nothing
-  /// but loops, and all of them at a time leave few registers to each.
+  /// Computes a nested reduction for a block. Each state has loops of its own: together they would
+  /// leave few registers for each.
   std::vector<Statement> products(Nested& nested, const Statement& reduction) {
     std::vector<Statement> out;
     for (size_t i = 0; i < reduction.states.size(); ++i) {
@@ -301,7 +303,7 @@ class Precompute {
       const int id = inside[0].id;
       inside.push_back(make_store(nested.tiles[i], place_in_block(rows.block, rows.copies.axes),
                                   make_result(id, 0, dtype)));
-      take_from_tiles(kernel_, inside, rows.copies, -1, {});
+      load_from_tiles(kernel_, inside, rows.copies, -1, {});
       std::vector<int> axes = rows.copies.axes;
       axes.push_back(rows.block);
       append(out, in_loops(axes, std::move(inside)));
@@ -309,7 +311,7 @@ class Precompute {
     return out;
   }
 
-  /// One state of a reduction; but for the first, over axes of its own.
+  /// A reduction with one of the states; over new axes, except for the first state.
   Statement alone(const Statement& reduction, size_t state) {
     Statement out = reduction;
     out.states = {reduction.states[state]};
@@ -327,11 +329,11 @@ class Precompute {
     });
     copy_guards(kernel_, copies.rename);
     std::vector<Statement> one{std::move(out)};
-    take_from_tiles(kernel_, one, copies, -1, {});
+    load_from_tiles(kernel_, one, copies, -1, {});
     return std::move(one[0]);
   }
 
-  /// The value where a part stands, with what nested reductions gave from their tiles.
+  /// The value in a part's loops, with results of nested reductions loaded from their tiles.
   KValueRef taken(const KValueRef& value, const Part& part) {
     std::vector<Statement> one{make_store(-1, 0, with_positions(value))};
     for (const Nested& nested : nested_) {
@@ -342,12 +344,12 @@ class Precompute {
       std::vector<KValueRef> states;
       for (const int tile : nested.tiles)
         states.push_back(load(tile, place_in_block(part.block, axes)));
-      take_from_tiles(kernel_, one, part.copies, nested.id, states);
+      load_from_tiles(kernel_, one, part.copies, nested.id, states);
     }
     return one[0].value;
   }
 
-  /// Of a block, for sums with loops of their own.
+  /// Computes the precomputed factors of a block, for sums with loops of their own.
   std::vector<Statement> weights() {
     const Part rows = part_of_block(".p", tile_, AxisKind::kParallel);
     const Expr here = place_in_block(rows.block, rows.copies.axes);
@@ -371,7 +373,7 @@ class Precompute {
     return in_loops(axes, std::move(stores));
   }
 
-  /// Tiles whose elements all have been read when the weight at their place is stored.
+  /// Tiles that a weight can overwrite: their element was read before the weight is stored there.
   std::vector<int> spare_tiles() const {
     std::vector<int> out;
     for (const Nested& nested : nested_)
@@ -379,7 +381,7 @@ class Precompute {
     return out;
   }
 
-  /// Reductions without loops of their own.
+  /// Sums a block, if there are no loops that only another factor depends on.
   std::vector<Statement> totals(const std::vector<ReduceState>& states) {
     const Part rows = part_of_block(".p", tile_, AxisKind::kReduce);
     std::vector<ReduceState> taken_states = states;
@@ -393,14 +395,14 @@ class Precompute {
     const auto own = all.copies.axes.begin() + static_cast<std::ptrdiff_t>(tile_.size());
     const std::vector<int> tile(all.copies.axes.begin(), own);
     std::vector<Statement> other{make_store(-1, 0, terms_[i].other)};
-    take_from_tiles(kernel_, other, all.copies, -1, {});
+    load_from_tiles(kernel_, other, all.copies, -1, {});
     state.value =
         make_op(Op::MUL, state.value->dtype,
                 {load(terms_[i].weights, place_in_block(all.block, tile)), other[0].value});
     return merged(all, {std::move(state)}, i);
   }
 
-  /// A reduction over the block, added to the totals from the first on.
+  /// A reduction over the block, added to the totals from number `first` on.
   std::vector<Statement> merged(const Part& part, std::vector<ReduceState> states, size_t first) {
     Statement step;
     step.kind = Statement::Kind::kStep;
@@ -428,7 +430,7 @@ class Precompute {
     const Part last = part(".c", with_own());
     std::vector<KValueRef> totals;
     for (const Term& term : terms_) totals.push_back(load(term.total, place(with_own())));
-    take_from_tiles(kernel_, rest, last.copies, id, totals);
+    load_from_tiles(kernel_, rest, last.copies, id, totals);
     return in_loops(last.copies.axes, std::move(rest));
   }
 

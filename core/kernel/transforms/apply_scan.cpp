@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// scan: a reduction over what stands before a position becomes a running one, which carries its
-// result from position to position in place of n terms for each.
+// scan: a masked reduction over the terms up to each position, n^2 terms in all, becomes a running
+// reduction of n terms.
 #include <algorithm>
 
 #include "core/ir/scalar_op.hpp"
@@ -53,7 +53,7 @@ class Scan {
     return {};
   }
 
-  /// What the mask of positions lets through; each state has the same mask.
+  /// Finds the unmasked terms; all states have the same mask.
   Refused find_terms() {
     Dependence dependence(kernel_);
     for (const ReduceState& state : loop_->body[0].states) {
@@ -69,7 +69,7 @@ class Scan {
       if ((!hides && !is_identity(value.operands[2])) || !mask || mask->kind() != ExprKind::kLess)
         return no;
       const Expr room = mask->operands()[1] - mask->operands()[0];
-      const Expr real = hides ? 1 - room : room;  // a term is let through where this is above 0
+      const Expr real = hides ? 1 - room : room;  // a term is unmasked where this is above 0
       const Expr before = j().symbol() + 1 - r().symbol();
       const Expr after = r().symbol() + 1 - j().symbol();
       const bool turned = real == after;
@@ -82,7 +82,7 @@ class Scan {
     return {};
   }
 
-  /// Points that are not real stand at the end, so terms up to a real one are real.
+  /// Out-of-range points are at the end, so terms up to a point in range are in range.
   Refused check_guards() {
     Dependence dependence(kernel_);
     for (const Guard& g : kernel_.guards) {
@@ -112,7 +112,7 @@ class Scan {
   Kernel& kernel_;
   int r_, j_;
   Statement* loop_ = nullptr;  ///< of j
-  bool turned_ = false;        ///< terms go from the position on
+  bool turned_ = false;        ///< the terms are those from the position on
   std::vector<KValueRef> terms_;
 };
 

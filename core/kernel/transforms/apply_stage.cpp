@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// stage: copies the tile of an input that the inner loops use to near memory, or what they compute
-// from it.
+// stage: copies the tile of an input that inner loops read, or a factor computed from it, to
+// scratch or shared memory.
 #include <algorithm>
 #include <optional>
 
@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kBankBytes = 64;  ///< bytes: half of what the banks of a GPU take at once
+constexpr int64_t kBankBytes = 64;  ///< half the width of all banks of a GPU's shared memory
 
 class Stage {
  public:
@@ -50,24 +50,24 @@ class Stage {
   }
 
   Refused find_load() {
-    const std::vector<KValueRef> ways = ways_to_read(kernel_, axis_, buffer_);
+    const std::vector<KValueRef> loads = distinct_loads(kernel_, axis_, buffer_);
     const std::string& place = kernel_.axes[axis_].name;
-    if (ways.empty()) return step_.refuse("a load of it inside " + place, "none");
+    if (loads.empty()) return step_.refuse("a load of it inside " + place, "none");
     const std::string name = "b" + std::to_string(buffer_);
-    if (!way_ && ways.size() > 1)
+    if (!way_ && loads.size() > 1)
       return step_.refuse(
-          fmt::format("one way to read it, or {}.0 to {}.{}", name, name, ways.size() - 1),
+          fmt::format("one way to read it, or {}.0 to {}.{}", name, name, loads.size() - 1),
           "several");
-    if (way_.value_or(0) >= ways.size())
-      return step_.refuse(fmt::format("one of {} ways to read it inside {}", ways.size(), place),
+    if (way_.value_or(0) >= loads.size())
+      return step_.refuse(fmt::format("one of {} ways to read it inside {}", loads.size(), place),
                           std::to_string(*way_));
-    load_ = ways[way_.value_or(0)];
+    load_ = loads[way_.value_or(0)];
     if (!is_known(*load_)) return step_.refuse("an index known ahead", "one from the data");
     value_ = load_;
     return {};
   }
 
-  /// Whether no index is one that the data says.
+  /// True if the index and mask depend on no let.
   bool is_known(const KValue& v) const {
     std::map<std::string, Expr> symbols;
     v.index.collect_symbols(symbols);
@@ -84,7 +84,8 @@ class Stage {
     return found;
   }
 
-  /// The one factor that loads of the buffer are part of, and the load in it that moves most.
+  /// Finds the one factor that contains all loads of the buffer, and the load in it that depends on
+  /// most axes.
   Refused find_factor() {
     if (way_)
       return step_.refuse("a buffer, of which all loads are computed with", "one of its ways");
@@ -145,7 +146,7 @@ class Stage {
     tile_ = step_.transform.computed ? tile_axes_apart(kernel_, *load_, loops, inner)
                                      : tile_axes(kernel_, *load_, loops, inner);
     int64_t count = 1;
-    bool row = true;  // the axes from here inwards go by one step in the source
+    bool row = true;  // the axes inside form one row of the source
     const bool is_run = follow_one_another();
     const bool in_kinds = shared && (is_run ? are_by_kind() : sort_by_kind());
     const int64_t unit = std::max<int64_t>(1, tile_.empty() ? 1 : tile_.back().order);
@@ -176,7 +177,7 @@ class Stage {
 
   AxisKind kind_of(const TileAxis& axis) const { return kernel_.axes[axis.members[0].axis].kind; }
 
-  /// Whether terms of a sum and results lie in two groups.
+  /// True if reduce axes and parallel axes form two groups.
   bool are_by_kind() const {
     const auto changes = [&](const TileAxis& a, const TileAxis& b) {
       return kind_of(a) != kind_of(b);
@@ -186,9 +187,9 @@ class Stage {
            std::adjacent_find(first + 1, tile_.end(), changes) == tile_.end();
   }
 
-  /// Where steps are uneven, as over the edges of an image, they do not say what lies side by side:
-  /// then it is what the innermost axis is, terms of a sum or results. False, and nothing done, if
-  /// they are even.
+  /// If strides are not constant, as at the edges of an image, the source does not give the order:
+  /// axes of the innermost one's kind, reduce or parallel, go inside. Returns false and does
+  /// nothing if all are constant.
   bool sort_by_kind() {
     if (std::ranges::all_of(tile_, &TileAxis::even)) return false;
     const AxisKind inner = kind_of(tile_.back());
@@ -197,15 +198,15 @@ class Stage {
     return true;
   }
 
-  /// The whole tile is one run of the source.
+  /// True if the tile is contiguous in the source.
   bool follow_one_another() const {
     int64_t count = 1;
     for (size_t i = tile_.size(); i-- > 0; count *= tile_[i].size())
       if (tile_[i].order > count) return false;
     return true;
   }
-  /// Rows of so many elements, one after the other, begin in few banks of a memory: then they are
-  /// rows also where the source has nothing between them.
+  /// True if consecutive rows of `count` elements would begin in few banks: then the tile has rows
+  /// even if the source is contiguous.
   bool fills_banks(int64_t count) const {
     const bool wants_rows = step_.transform.pad > 0 || lines();
     return wants_rows && count * static_cast<int64_t>(dtype_size(value_->dtype)) % kBankBytes == 0;
@@ -217,7 +218,7 @@ class Stage {
   }
   int64_t line() const { return elements_of(kLineBytes); }
 
-  /// Axes from number `i` outwards are rows; those inside are `count` elements of one.
+  /// Ends the rows: axes 0 to `i` count rows of `count` elements.
   Refused end_row(size_t i, int64_t& count) {
     if (!lines()) {
       count += step_.transform.pad;
@@ -232,7 +233,7 @@ class Stage {
     return {};
   }
 
-  /// Where the elements of a row and the rows begin.
+  /// Index in the tile of an element of a row.
   Expr in_tile(const Expr& row, const Expr& element) const {
     if (!lines()) return row + element;
     return row + floor_div(element, line()) * column_ + mod(element, line());
@@ -253,7 +254,7 @@ class Stage {
       tile_[i].copy =
           kernel_.add_axis(name + ".c" + std::to_string(i), tile_[i].extent, AxisKind::kParallel);
     kernel_.buffers.push_back({name + "_tile", dtype, count_, space_, -1, -1, true, true});
-    kernel_.buffers.back().lines = lines();
+    kernel_.buffers.back().swizzled = lines();
     return static_cast<int>(kernel_.buffers.size()) - 1;
   }
 
@@ -302,7 +303,7 @@ class Stage {
     return stage;
   }
 
-  /// The copy loops stay inside what was real for the axes that they stand for.
+  /// Guards the copy loops by the guards of the axes that they replace.
   void add_guards() {
     std::vector<Guard> more;
     for (const Guard& g : kernel_.guards) {
@@ -327,13 +328,13 @@ class Stage {
   const StepOf<transforms::Stage>& step_;
   Kernel& kernel_;
   int axis_, buffer_ = -1;
-  std::optional<size_t> way_;  ///< to read it, where there are several
-  KValueRef load_, value_;     ///< what the tile follows, and what it holds
+  std::optional<size_t> way_;  ///< index into distinct_loads, if given
+  KValueRef load_, value_;     ///< the load that gives the layout, and the value in the tile
   BufferSpace space_ = BufferSpace::kScratch;
   std::vector<TileAxis> tile_;
   int64_t count_ = 1;
   int64_t row_ = 1, column_ = 1;  ///< elements of a row, and of a column of lines
-  size_t rows_ = 0;               ///< axes of the tile that count rows
+  size_t rows_ = 0;               ///< number of tile axes that count rows
 };
 
 }  // namespace

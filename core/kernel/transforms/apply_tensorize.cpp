@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tensorize: a tile of a sum of products becomes a matrix atom.
+// tensorize: a tile of a sum of products becomes matrix atoms.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -31,13 +31,13 @@ class Tensorize {
         if (Refused no = step_.check_free(a)) return no;
     if (Refused no = find_loops()) return no;
     if (Refused no = find_reduction()) return no;
-    make_tiles_whole();
+    zero_fill_operands();
     const std::string wrong = check_matrix(kernel_, *reduction_, m_, n_, k_);
     if (!wrong.empty()) return step_.refuse(wrong, "another sum");
     if (Refused no = check_threads()) return no;
-    if (puts_sums()) return put();
-    if (continues()) return carry();
-    return take();
+    if (only_stores_sums()) return store_to_workgroup();
+    if (continues()) return carry_accumulators();
+    return store_to_tile();
   }
 
  private:
@@ -126,19 +126,19 @@ class Tensorize {
     return {};
   }
 
-  /// Loaded tiles that loops fill: an atom takes what is at points that are not real.
-  void make_tiles_whole() {
+  /// Zero-fills the operands that are materialised tiles: an atom loads out-of-range points too.
+  void zero_fill_operands() {
     for (const ReduceState& state : reduction_->states)
       visit(state.value, [&](const KValueRef& v) {
         if (v->kind == KValueKind::kLoad && is_shared_tile(kernel_.buffers[v->buffer]) &&
-            can_be_whole(kernel_, v->buffer))
-          make_whole(v->buffer);
+            can_zero_fill(kernel_, v->buffer))
+          zero_fill(v->buffer);
       });
   }
 
-  void make_whole(int tile) {
+  void zero_fill(int tile) {
     KernelBuffer& buffer = kernel_.buffers[tile];
-    if (std::exchange(buffer.whole, true)) return;
+    if (std::exchange(buffer.zero_filled, true)) return;
     Dependence dependence(kernel_);
     walk(kernel_.body, [&](Statement& s) {
       if (s.kind != Statement::Kind::kStore || s.buffer != tile) return;
@@ -151,13 +151,13 @@ class Tensorize {
     });
   }
 
-  /// An element of the product in a tile of the workgroup.
+  /// Layout of the product in a tile of the workgroup.
   struct Place {
     Expr first;
     int64_t pitch = 0;
     bool transposed = false;
   };
-  /// Nothing where rows or columns of the product do not lie side by side in the tile.
+  /// Nothing if neither rows nor columns of the product are contiguous in the tile.
   std::optional<Place> place_in(int tile, const Expr& index) const {
     int64_t down = 0, across = 0;
     Expr rest, first;
@@ -188,14 +188,14 @@ class Tensorize {
     return v->kind == KValueKind::kResult && v->reduction == reduction_->id;
   }
 
-  /// The sums themselves go into a tile of the workgroup.
-  bool puts_sums() const {
+  /// True if the sums are only stored to a tile of the workgroup.
+  bool only_stores_sums() const {
     const std::vector<Statement>& body = path_to(kernel_, n_).back()->body;
     return body.size() == 2 && is_result(store().value) && store().mask.is_const(1) &&
            place_in(store().buffer, store().index).has_value();
   }
 
-  Refused put() {
+  Refused store_to_workgroup() {
     const Statement stored = store();
     Statement matrix = matrix_of(stored.buffer, *place_in(stored.buffer, stored.index),
                                  Statement::MatrixUse::kPut);
@@ -204,7 +204,7 @@ class Tensorize {
     return {};
   }
 
-  /// After all else is in order: the atom's axes are bound, and a statement follows their loops.
+  /// Binds the atom's axes and inserts a statement after their loops.
   void bind_and_follow(std::optional<Statement> matrix) {
     for (const int a : {m_, n_, k_}) kernel_.axes[a].bind = Bind::kMatrix;
     if (!matrix) return;
@@ -217,12 +217,12 @@ class Tensorize {
     body->insert(at + 1, std::move(*matrix));
   }
 
-  /// Of a total that is scaled by row and grows in an ordered loop: t = t * scale + sum.
+  /// A total that an ordered loop scales by row and adds to: t = t * scale + sum.
   struct Total {
     int tile = -1;
     Place place;
     KValueRef scale;
-    int loop = -1;            ///< the ordered one around
+    int loop = -1;            ///< axis of the ordered loop
     std::vector<int> around;  ///< axes of the loops between it and the columns
   };
 
@@ -249,12 +249,12 @@ class Tensorize {
                             !rest.depends_on(name(n_));
     if (!is_total || !is_of_rows) return false;
     total_ = {store().buffer, *place, scale, -1, {}};
-    return find_loop();
+    return find_carrying_loop();
   }
 
-  /// The ordered loop, with the threads' loops and unrolled ones alone between it and the atom, and
-  /// no other use of the total inside.
-  bool find_loop() {
+  /// Finds the ordered loop. Only loops of threads and unrolled ones may be between it and the
+  /// atom, and nothing else inside may use the total.
+  bool find_carrying_loop() {
     const std::vector<Statement*> path = path_to(kernel_, n_);
     for (size_t i = path.size(); i-- > 0;) {
       const KernelAxis& axis = kernel_.axes[path[i]->axis];
@@ -270,15 +270,15 @@ class Tensorize {
     if (total_.loop < 0) return false;
     Statement& loop = *path_to(kernel_, total_.loop).back();
     loop.carried.push_back(reduction_->id);
-    const bool unreal = carries_unreal(kernel_);
+    const bool out_of_range = carries_out_of_range(kernel_);
     loop.carried.pop_back();
-    if (unreal) return false;
+    if (out_of_range) return false;
     const std::vector<TileAccess> inside =
         shared_tile_accesses(kernel_, path_to(kernel_, total_.loop).back()->body);
     return std::ranges::count(inside, total_.tile, &TileAccess::tile) == 2;
   }
 
-  Refused carry() {
+  Refused carry_accumulators() {
     reduction_->continues = true;
     reduction_->value = total_.scale;
     path_to(kernel_, n_).back()->body.pop_back();
@@ -294,13 +294,13 @@ class Tensorize {
     });
     const auto loop = body->insert(at, std::move(begin)) + 1;
     body->insert(loop + 1, std::move(end));
-    // Of a subgroup along block.x and block.y threads may have their rows to themselves.
+    // With a subgroup on block.x and block.y the total's tile may become a register tile.
     if (across() == step_.transform.threads) share_memory();
     return {};
   }
 
-  /// While the loop runs nothing is in the total's tile: the largest that it alone uses takes its
-  /// place.
+  /// The total's tile is unused while the loop runs: it shares memory with the largest tile that
+  /// only the loop uses.
   void share_memory() {
     KernelBuffer& total = kernel_.buffers[total_.tile];
     const std::vector<TileAccess> inside =
@@ -311,7 +311,7 @@ class Tensorize {
       const KernelBuffer& tile = kernel_.buffers[access.tile];
       const bool is_inside = std::ranges::count(all, access.tile, &TileAccess::tile) ==
                              std::ranges::count(inside, access.tile, &TileAccess::tile);
-      if (is_inside && tile.dtype == total.dtype && !tile.whole &&
+      if (is_inside && tile.dtype == total.dtype && !tile.zero_filled &&
           (largest < 0 || tile.count.value() > kernel_.buffers[largest].count.value()))
         largest = access.tile;
     }
@@ -335,7 +335,7 @@ class Tensorize {
     kernel_.buffers[from].read = kernel_.buffers[from].written = false;
   }
 
-  /// What moves the totals between their tile and their fragments, in loops of the same threads.
+  /// Moves the totals between tile and fragments, in loops bound to the same threads.
   Statement around_loop(std::string_view suffix, Statement::MatrixUse use) {
     const AxisCopies copies = copy_axes(kernel_, total_.around, suffix);
     for (size_t i = 0; i < copies.axes.size(); ++i)
@@ -347,13 +347,13 @@ class Tensorize {
     return std::move(in_loops(copies.axes, std::move(inner))[0]);
   }
 
-  Refused take() {
+  Refused store_to_tile() {
     const int64_t m = kernel_.axes[m_].extent.value(), n = kernel_.axes[n_].extent.value();
     int64_t pitch = n;
     for (const int a : between_) pitch *= kernel_.axes[a].extent.value();
-    // Rows that begin in one bank would be written one after the other.
+    // Padded against bank conflicts between rows.
     if (pitch % kBanks == 0) pitch += kRoom;
-    // Each subgroup has a tile of its own.
+    // Each subgroup has its own tile.
     Expr first = 0;
     int64_t tiles = 1;
     for (const Statement* s : outer_) {
@@ -382,15 +382,15 @@ class Tensorize {
     for (const int a : between_)
       column = column * kernel_.axes[a].extent + kernel_.axes[a].symbol();
     matrix.index = begin + column * n;
-    matrix.body = take_elements(begin, pitch, tile, dtype, id);
+    matrix.body = users_over_tile(begin, pitch, tile, dtype, id);
 
     bind_and_follow(std::move(matrix));
     return {};
   }
 
   /// The statements after the reduction, in loops over the tile.
-  std::vector<Statement> take_elements(const Expr& begin, int64_t pitch, int tile, DType dtype,
-                                       int id) {
+  std::vector<Statement> users_over_tile(const Expr& begin, int64_t pitch, int tile, DType dtype,
+                                         int id) {
     std::vector<int> axes{m_};
     axes.insert(axes.end(), between_.begin(), between_.end());
     axes.push_back(n_);
@@ -404,7 +404,7 @@ class Tensorize {
     std::vector<Statement> inner(std::make_move_iterator(body.begin() + 1),
                                  std::make_move_iterator(body.end()));
     body.erase(body.begin() + 1, body.end());
-    take_from_tiles(kernel_, inner, copies, id,
+    load_from_tiles(kernel_, inner, copies, id,
                     {make_load(tile, dtype, begin + at, 1, zero(dtype))});
     return in_loops(copies.axes, std::move(inner));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is kept of a block of steps for each position of a tile: rows of positions, a row a step, or
-// the other way round.
+// Tiles of online_softmax: a value for each step of a block and each position of the tile's axes,
+// as rows of positions or as rows of steps.
 #pragma once
 
 #include "core/kernel/transforms/tile_loops.hpp"
@@ -9,8 +9,8 @@ namespace tenon {
 
 struct BlockTiles {
   int64_t across = 0, down = 0;
-  int64_t room = 0;          ///< bytes after each row
-  bool steps_inner = false;  ///< steps lie side by side, else positions
+  int64_t room = 0;          ///< bytes of padding after each row
+  bool steps_inner = false;  ///< steps are contiguous, else positions
 
   int64_t pitch(DType dtype) const {
     return across + room / static_cast<int64_t>(dtype_size(dtype));

@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-/// Equal numbers for equal values, once one axis stands for another in the indices.
+/// Value numbering, after an optional renaming of axes.
 class Numbering {
  public:
   size_t of(const KValueRef& v, const std::map<std::string, Expr>& rename) {
@@ -57,12 +57,12 @@ int64_t loads_of(const std::vector<Statement>& body, int buffer) {
   return count;
 }
 
-class Finder {
+class CacheMatcher {
  public:
-  Finder(Kernel& kernel, int reduce_axis, int later_axis)
+  CacheMatcher(Kernel& kernel, int reduce_axis, int later_axis)
       : kernel_(kernel), reduce_(reduce_axis), later_(later_axis), dependence_(kernel) {}
 
-  KeptValues find() {
+  CachedValues find() {
     find_places();
     if (!out_.expected.empty()) return std::move(out_);
     number_steps();
@@ -103,7 +103,7 @@ class Finder {
     if (!direct) return refuse("the only axis of a reduction", r.name);
     depth_ = around_.size() - 2;
     out_.reduction = around_[depth_];
-    // Statements beside one another stand in one vector, so their addresses have its order.
+    // Siblings are in one vector: their addresses are in execution order.
     if (to_later.size() <= depth_ ||
         !std::equal(around_.begin(), around_.begin() + static_cast<std::ptrdiff_t>(depth_),
                     to_later.begin()) ||
@@ -116,7 +116,7 @@ class Finder {
         return refuse("a reduce axis without padding", r.name);
   }
 
-  /// Memory that a scatter changes gives another value later.
+  /// True for a load of memory that a scatter may change in between.
   bool changes(const KValueRef& v) const {
     if (v->kind != KValueKind::kLoad || !kernel_.buffers[v->buffer].written ||
         kernel_.buffers[v->buffer].space != BufferSpace::kGlobal)
@@ -153,7 +153,7 @@ class Finder {
   Kernel& kernel_;
   int reduce_, later_;
   Dependence dependence_;
-  KeptValues out_;
+  CachedValues out_;
   std::vector<Statement*> around_;
   size_t depth_ = 0;
   Statement* later_loop_ = nullptr;
@@ -163,12 +163,12 @@ class Finder {
   std::unordered_map<const KValue*, bool> seen_;
 };
 
-bool any_kept_store(Kernel& kernel, int axis,
+bool any_tile_store(Kernel& kernel, int axis,
                     const std::function<bool(Dependence&, const Statement&)>& holds) {
   Dependence dependence(kernel);
   bool found = false;
   walk(path_to(kernel, axis).back()->body, [&](Statement& s) {
-    if (s.kind == Statement::Kind::kStore && kernel.buffers[s.buffer].kept)
+    if (s.kind == Statement::Kind::kStore && kernel.buffers[s.buffer].materialised)
       found |= holds(dependence, s);
   });
   return found;
@@ -176,21 +176,21 @@ bool any_kept_store(Kernel& kernel, int axis,
 
 }  // namespace
 
-KeptValues find_kept(Kernel& kernel, int reduce_axis, int later_axis) {
-  return Finder(kernel, reduce_axis, later_axis).find();
+CachedValues find_cached(Kernel& kernel, int reduce_axis, int later_axis) {
+  return CacheMatcher(kernel, reduce_axis, later_axis).find();
 }
 
-bool keeps_apart(Kernel& kernel, int axis) {
-  return any_kept_store(kernel, axis, [&](Dependence& d, const Statement& s) {
+bool stores_dependent_value(Kernel& kernel, int axis) {
+  return any_tile_store(kernel, axis, [&](Dependence& d, const Statement& s) {
     return d.of(s.value)[axis] && !d.of(s.index)[axis];
   });
 }
 
-bool fills_kept(Kernel& kernel, int axis) {
-  // A loop of one iteration is in no index.
+bool fills_scratch(Kernel& kernel, int axis) {
+  // The axis of a loop of one iteration is in no index.
   const bool is_one = kernel.axes[axis].extent.max() <= 1;
   const std::vector<Statement>& inside = path_to(kernel, axis).back()->body;
-  return any_kept_store(kernel, axis, [&](Dependence& d, const Statement& s) {
+  return any_tile_store(kernel, axis, [&](Dependence& d, const Statement& s) {
     if (kernel.buffers[s.buffer].space != BufferSpace::kScratch) return false;
     if (is_one) return loads_of(kernel.body, s.buffer) != loads_of(inside, s.buffer);
     return d.of(s.index)[axis];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cache_reduction: what a reduction computes for each element and a later loop would compute again.
+// cache_reduction: caches the values of a reduction's steps that a later loop would recompute.
 #pragma once
 
 #include <unordered_map>
@@ -9,25 +9,25 @@
 
 namespace tenon {
 
-struct KeptValues {
-  /// Why nothing can be kept; both empty if something can.
+struct CachedValues {
+  /// Why nothing can be cached; both empty if something can.
   std::string expected, got;
   Statement* reduction = nullptr;
-  /// Largest values that a step of the reduction and the later loop share, as the step has them.
+  /// The largest values that a step and the later loop have in common, as in the step.
   std::vector<KValueRef> values;
-  /// Number in `values` of each value of the later loop that is one of them.
+  /// For the values of the later loop that are cached: their index in `values`.
   std::unordered_map<const KValue*, size_t> uses;
 };
 
-/// Of the only loop around the step of a reduction, and a loop that runs after that reduction in
-/// each iteration of the loops around it. Valid until the kernel changes.
-KeptValues find_kept(Kernel& kernel, int reduce_axis, int later_axis);
+/// Matches the only loop of a reduction with a loop that runs after the reduction in the same
+/// loops. Valid until the kernel changes.
+CachedValues find_cached(Kernel& kernel, int reduce_axis, int later_axis);
 
-/// A loop below which a kept buffer is filled with values that depend on the axis, in elements that
-/// do not: copies or lanes of the axis would share them.
-bool keeps_apart(Kernel& kernel, int axis);
-/// A loop whose axis says where in a kept buffer a value goes, or one of one iteration that fills
-/// it for what stands outside.
-bool fills_kept(Kernel& kernel, int axis);
+/// True if the loop stores values that depend on the axis to materialised elements that do not:
+/// unrolled copies or lanes would overwrite each other's.
+bool stores_dependent_value(Kernel& kernel, int axis);
+/// True if the loop fills scratch of a thread for later loops: the axis is in the index of such a
+/// store, or the loop has one iteration and loads outside of it read the buffer.
+bool fills_scratch(Kernel& kernel, int axis);
 
 }  // namespace tenon

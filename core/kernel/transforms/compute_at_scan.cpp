@@ -51,7 +51,7 @@ class ComputeAtScan {
     return {};
   }
 
-  /// Copies of a loop around would share the tile.
+  /// Unrolled copies of an outer loop would share the tile.
   Refused check_around() {
     Dependence dependence(kernel_);
     const AxisSet used = dependence.of_reduction(reduction_->id);
@@ -62,7 +62,7 @@ class ComputeAtScan {
     return {};
   }
 
-  /// A tile for each state: one element for each position of the loops between.
+  /// A tile for each state, with one element for each position of the loops between.
   Refused add_tiles() {
     int64_t count = 1;
     for (const int a : between_) {
@@ -76,7 +76,7 @@ class ComputeAtScan {
       tiles_.push_back(static_cast<int>(kernel_.buffers.size()));
       KernelBuffer buffer{"sums" + std::to_string(tiles_.back()), state.dtype, count,
                           BufferSpace::kScratch};
-      buffer.read = buffer.written = buffer.kept = true;
+      buffer.read = buffer.written = buffer.materialised = true;
       kernel_.buffers.push_back(std::move(buffer));
     }
     return {};
@@ -95,7 +95,7 @@ class ComputeAtScan {
       results.push_back(make_op(state.op, state.dtype, {before, state.value}));
       inside.push_back(make_store(tiles_[k], at_, results.back()));
     }
-    // All of a run of stores take their values before the first of them is done.
+    // Adjacent stores compute all their values before the first store.
     KValueRewriter take([&](const KValueRef& v) {
       const bool own = v->kind == KValueKind::kResult && v->reduction == reduction.id;
       return own ? results[static_cast<size_t>(v->state)] : v;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// sink of a running reduction: the results so far wait in a tile.
+// compute_at of a running reduction: a tile holds the prefix results.
 #pragma once
 
 #include "core/kernel/transforms/apply.hpp"
 
 namespace tenon {
 
-/// Parallel loops between A and the reduction over R run inside R, over a tile that holds the
-/// result so far for each of their positions.
+/// Moves the parallel loops between A and the running reduction over R inside R. A tile holds the
+/// prefix result of each of their positions.
 Refused compute_at_scan(const StepOf<transforms::ComputeAt>& step);
 
 }  // namespace tenon

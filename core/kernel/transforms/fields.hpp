@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The fields of each transform, one by one, as transforms.def has them: for those who print, read,
-// resolve or draw transforms of any kind.
+// Iterates over the fields of a transform, by transforms.def. Used to print, parse, resolve and
+// draw transforms.
 #pragma once
 
 #include <type_traits>
@@ -24,7 +24,8 @@ enum class FieldKind : uint8_t {
 template <FieldKind kind>
 using FieldIs = std::integral_constant<FieldKind, kind>;
 
-/// `use(FieldIs<kind>, name, field...)` for each field, with that of each of the transforms `t`.
+/// Calls `use(FieldIs<kind>, name, field...)` for each field, with the fields of all transforms
+/// `t`.
 template <template <class> class Name>
 struct Fields;
 #define TN_FIELD(kind, name) use(FieldIs<FieldKind::kind>(), #name, t.name...);
@@ -49,7 +50,7 @@ struct Fields;
 #include "core/kernel/transforms/transforms.def"
 #undef TN_FIELD
 
-/// The same for whatever transform a variant holds.
+/// The same for the transform that a variant holds.
 template <class Variant, class Use>
 void each_field(Variant& transform, Use&& use) {
   std::visit(
@@ -63,7 +64,7 @@ void each_field(const Variant& transform, Use&& use) {
              transform);
 }
 
-/// `use(FieldIs<kind>, from, to)` for each field of two transforms of one kind.
+/// Calls `use(FieldIs<kind>, from, to)` for each field of two transforms of one kind.
 template <class From, class To, class Use>
 void each_pair(const From& from, To& to, Use&& use) {
   std::visit(
@@ -77,7 +78,7 @@ void each_pair(const From& from, To& to, Use&& use) {
       from);
 }
 
-/// A transform of the kind with nothing in its fields.
+/// A transform of the kind with default fields.
 template <class Variant>
 Variant make_transform(TransformKind kind) {
   Variant out;

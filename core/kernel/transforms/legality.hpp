@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Whether a transformed kernel fits a device.
+// Checks a transformed kernel against a device's limits.
 #pragma once
 
 #include "core/ir/capabilities.hpp"
@@ -7,12 +7,12 @@
 
 namespace tenon {
 
-/// Copies of one statement that a jam may make.
+/// Most unrolled copies of one statement.
 inline constexpr int64_t kMaxCopies = 1024;
 
-/// Throws kUnsupported, naming the limit and what the kernel asks for.
+/// Throws kUnsupported with the limit and the kernel's value.
 void check_limits(const Kernel& kernel, const Capabilities& capabilities);
-/// Whether check_limits has nothing to say.
+/// False if check_limits would throw.
 bool fits_limits(const Kernel& kernel, const Capabilities& capabilities);
 
 }  // namespace tenon

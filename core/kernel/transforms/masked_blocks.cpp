@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-/// A number that is a position, without wrapping on the way.
+/// An integer value as an index expression, if it does not wrap.
 std::optional<Expr> position_of(const KValueRef& v) {
   if (!is_int(v->dtype)) return std::nullopt;
   if (v->kind == KValueKind::kConst) return Expr(v->constant.as_int());
@@ -30,10 +30,10 @@ std::optional<Expr> position_of(const KValueRef& v) {
   return out;
 }
 
-Expr denied(const Expr& e) {
+Expr negated(const Expr& e) {
   const auto all = [&](Expr (*join)(const Expr&, const Expr&)) {
-    Expr out = denied(e.operands()[0]);
-    for (size_t i = 1; i < e.operands().size(); ++i) out = join(out, denied(e.operands()[i]));
+    Expr out = negated(e.operands()[0]);
+    for (size_t i = 1; i < e.operands().size(); ++i) out = join(out, negated(e.operands()[i]));
     return out;
   };
   switch (e.kind()) {
@@ -48,7 +48,7 @@ Expr denied(const Expr& e) {
   }
 }
 
-/// x < y or x == y is x < y + 1.
+/// a or b, with x < y or x == y simplified to x < y + 1.
 Expr either(const Expr& a, const Expr& b) {
   if (a.kind() == ExprKind::kEqual && b.kind() == ExprKind::kLess) return either(b, a);
   if (a.kind() == ExprKind::kLess && b.kind() == ExprKind::kEqual) {
@@ -83,8 +83,8 @@ std::optional<Expr> condition_of(const KValueRef& v) {
     case Op::OR:
       return either(*x, *y);
     case Op::XOR:
-      if (x->is_const(1)) return denied(*y);
-      if (y->is_const(1)) return denied(*x);
+      if (x->is_const(1)) return negated(*y);
+      if (y->is_const(1)) return negated(*x);
       return std::nullopt;
     default:
       return std::nullopt;
@@ -93,7 +93,7 @@ std::optional<Expr> condition_of(const KValueRef& v) {
 
 namespace {
 
-/// The most that the expression is over a tile; nothing where that is not at one of its corners.
+/// Maximum of the expression over a tile; nothing if it is not linear in the tile's axes.
 std::optional<Expr> most_over(const Kernel& kernel, Expr e, const std::vector<int>& tile) {
   for (const int a : tile) {
     const KernelAxis& axis = kernel.axes[a];
@@ -106,8 +106,8 @@ std::optional<Expr> most_over(const Kernel& kernel, Expr e, const std::vector<in
   return e;
 }
 
-/// Of what is known before the loop over blocks begins.
-bool is_known(const Kernel& kernel, const Expr& e, const std::vector<Statement*>& around) {
+/// True if the expression depends only on symbols and the loops around.
+bool is_loop_invariant(const Kernel& kernel, const Expr& e, const std::vector<Statement*>& around) {
   std::map<std::string, Expr> symbols;
   e.collect_symbols(symbols);
   return std::ranges::all_of(symbols, [&](const auto& symbol) {
@@ -119,18 +119,18 @@ bool is_known(const Kernel& kernel, const Expr& e, const std::vector<Statement*>
   });
 }
 
-/// Elements [begin, end) of the axis; outside, the condition holds nowhere in the tile.
-struct Shown {
+/// Elements [begin, end) of the axis: outside, the condition is false for the whole tile.
+struct ElementRange {
   Expr begin, end;
 };
 
-class ShownFinder {
+class UnmaskedBounds {
  public:
-  ShownFinder(const Kernel& kernel, int row, const std::vector<int>& tile,
-              const std::vector<Statement*>& around)
+  UnmaskedBounds(const Kernel& kernel, int row, const std::vector<int>& tile,
+                 const std::vector<Statement*>& around)
       : kernel_(kernel), axis_(kernel.axes[row]), tile_(tile), around_(around) {}
 
-  Shown of(const Expr& e) const {
+  ElementRange of(const Expr& e) const {
     switch (e.kind()) {
       case ExprKind::kLess:
         return of_room(e.operands()[1] - e.operands()[0]);
@@ -140,12 +140,12 @@ class ShownFinder {
       }
       case ExprKind::kAnd:
       case ExprKind::kOr: {
-        Shown out = of(e.operands()[0]);
+        ElementRange out = of(e.operands()[0]);
         for (const Expr& operand : std::span(e.operands()).subspan(1)) {
-          const Shown more = of(operand);
+          const ElementRange more = of(operand);
           out = e.kind() == ExprKind::kAnd
                     ? both(out, more)
-                    : Shown{min(out.begin, more.begin), max(out.end, more.end)};
+                    : ElementRange{min(out.begin, more.begin), max(out.end, more.end)};
         }
         return out;
       }
@@ -155,18 +155,18 @@ class ShownFinder {
   }
 
  private:
-  static Shown both(const Shown& a, const Shown& b) {
+  static ElementRange both(const ElementRange& a, const ElementRange& b) {
     return {max(a.begin, b.begin), min(a.end, b.end)};
   }
 
-  /// Shown where the room is above 0.
-  Shown of_room(const Expr& room) const {
-    Shown out{0, axis_.extent};
+  /// The range for the condition difference > 0.
+  ElementRange of_room(const Expr& room) const {
+    ElementRange out{0, axis_.extent};
     int64_t step = 0;
     Expr rest;
     if (!room.depends_on(axis_.name) || !room.linear_in(axis_.name, step, rest)) return out;
     const std::optional<Expr> most = most_over(kernel_, rest, tile_);
-    if (!most || !is_known(kernel_, *most, around_)) return out;
+    if (!most || !is_loop_invariant(kernel_, *most, around_)) return out;
     if (step < 0)
       out.end = min(out.end, max(0, ceil_div(*most, -step)));
     else
@@ -183,7 +183,7 @@ class ShownFinder {
 }  // namespace
 
 KValueRef with_positions(const KValueRef& value) {
-  // From the outermost in: a condition is taken whole.
+  // Top down, so that the largest condition is replaced.
   if (value->kind != KValueKind::kOp) return value;
   if (const auto condition = condition_of(value)) return make_index(*condition, DType::kBool);
   KValue copy = *value;
@@ -196,18 +196,18 @@ KValueRef with_positions(const KValueRef& value) {
   return changed ? std::make_shared<const KValue>(std::move(copy)) : value;
 }
 
-std::optional<UnmaskedBlocks> unmasked_blocks(const Kernel& kernel, const Hidden& hidden, int row,
+std::optional<UnmaskedBlocks> unmasked_blocks(const Kernel& kernel, const Masked& masked, int row,
                                               int64_t block, const std::vector<int>& tile,
                                               const std::vector<Statement*>& around) {
-  const std::optional<Expr> condition = condition_of(hidden.condition);
+  const std::optional<Expr> condition = condition_of(masked.condition);
   if (!condition) return std::nullopt;
   const Expr extent = kernel.axes[row].extent, blocks = ceil_div(extent, block);
-  const Shown shown =
-      ShownFinder(kernel, row, tile, around).of(hidden.negated ? denied(*condition) : *condition);
-  UnmaskedBlocks out{floor_div(shown.begin, block), ceil_div(shown.end, block), 0};
+  const ElementRange unmasked = UnmaskedBounds(kernel, row, tile, around)
+                                    .of(masked.negated ? negated(*condition) : *condition);
+  UnmaskedBlocks out{floor_div(unmasked.begin, block), ceil_div(unmasked.end, block), 0};
   if (out.begin.is_const(0) && out.end == blocks) return std::nullopt;
   const Expr count = min(out.end * block, extent) - min(out.begin * block, extent);
-  out.hidden = extent - max(0, count);
+  out.masked = extent - max(0, count);
   return out;
 }
 

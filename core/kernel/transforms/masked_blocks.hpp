@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which blocks of an axis a mask of positions shows anything of, for a tile of positions.
+// Bounds the blocks of an axis that a mask of positions, such as a causal mask, does not hide.
 #pragma once
 
 #include <optional>
@@ -9,20 +9,19 @@
 namespace tenon {
 
 struct UnmaskedBlocks {
-  Expr begin, end;  ///< blocks outside [begin, end) are hidden from all of the tile
-  Expr hidden;      ///< elements in those
+  Expr begin, end;  ///< blocks outside [begin, end) are masked for the whole tile
+  Expr masked;      ///< elements in the masked blocks
 };
 
-/// The value with conditions on positions as what they are, which needs no integers of a dtype.
+/// The value with conditions on positions as index expressions: these need no integer dtype.
 KValueRef with_positions(const KValueRef& value);
 
-/// What a bool says of positions alone; nothing where it asks for other values too.
+/// A bool as a condition on positions; nothing if it depends on other values.
 std::optional<Expr> condition_of(const KValueRef& value);
 
-/// Blocks of `block` steps of axis `row`; `tile`: axes of the tile; `around`: the path to the
-/// reduction, whose loops but those of the tile say where the tile is. Nothing if none is proven
-/// hidden.
-std::optional<UnmaskedBlocks> unmasked_blocks(const Kernel& kernel, const Hidden& hidden, int row,
+/// Blocks of `block` steps of axis `row`, for a tile of the axes `tile`. `around` is the path to
+/// the reduction; its other loops give the tile's position. Nothing if no block is proven masked.
+std::optional<UnmaskedBlocks> unmasked_blocks(const Kernel& kernel, const Masked& masked, int row,
                                               int64_t block, const std::vector<int>& tile,
                                               const std::vector<Statement*>& around);
 

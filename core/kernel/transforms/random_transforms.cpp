@@ -12,13 +12,13 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kFactors[] = {1, 2, 3, 4, 5, 8, 16};
-/// For a step, until it is legal: some kinds fit few of the axes.
+/// Attempts at one step: some kinds are legal for few axes.
 constexpr int kTries = 8;
-/// Of the loop of a reduction and of one around it.
+/// Kinds that take the loop of a reduction and one around it.
 constexpr TransformKind kOfReductions[] = {TransformKind::kOnlineSoftmax,
                                            TransformKind::kPrecompute, TransformKind::kScan,
                                            TransformKind::kComputeAt};
-/// Kinds that want loops nearly as the tree had them, so that lists begin with them.
+/// Kinds that are rarely legal after others, so lists begin with them.
 constexpr TransformKind kEarly[] = {TransformKind::kOnlineSoftmax, TransformKind::kPrecompute,
                                     TransformKind::kScan, TransformKind::kComputeAt,
                                     TransformKind::kStage};
@@ -36,7 +36,7 @@ class Drawer {
       const std::variant<Transform, Refusal> found = resolve(chosen_.kernel, t);
       if (const auto* transform = std::get_if<Transform>(&found)) add(*transform);
     }
-    // Only axes that nothing has changed can be cached, so that comes first.
+    // cache_reduction comes first: it takes unchanged axes only.
     const bool begun = !chosen_.list.empty();
     if (!begun && below_(3) == 0) cache_all();
     if (!begun && chosen_.list.empty() && !loops().empty() && below_(4)) begin();
@@ -85,7 +85,7 @@ class Drawer {
 
   const KernelAxis& axis(int a) const { return chosen_.kernel.axes[a]; }
   const Expr& extent_of(int a) const { return axis(a).extent; }
-  /// Of the axis that was split last.
+  /// The axes of the last split.
   int outer_half() const { return static_cast<int>(chosen_.kernel.axes.size()) - 2; }
   int inner_half() const { return outer_half() + 1; }
 
@@ -106,8 +106,7 @@ class Drawer {
     return false;
   }
 
-  /// The first of the early kinds that is legal somewhere, each now and then left out: the rarest
-  /// come first.
+  /// Applies the first early kind that is legal, rarest first; leaves each out now and then.
   void begin() {
     for (const TransformKind kind : kEarly) {
       if (below_(4) == 0) continue;
@@ -130,7 +129,7 @@ class Drawer {
     return false;
   }
 
-  /// Of several loops inside, or of a part of one; of a running result the innermost.
+  /// Applies the kind at a place, perhaps after a split of the outer loop.
   bool begin_at(TransformKind kind, Place place) {
     if (kind == TransformKind::kScan) {
       const Expr length = extent_of(place.reduce);
@@ -148,7 +147,7 @@ class Drawer {
     return add(drawn_for(kind, place, draw_factor()));
   }
 
-  /// What a workgroup's threads fill together, in loops that they take parts of: as many of each.
+  /// cooperative_load, with loops bound to the same number of threads.
   void share() {
     const std::vector<int> all = loops();
     const bool shares =
@@ -188,7 +187,7 @@ class Drawer {
     return out;
   }
 
-  /// If it is legal.
+  /// Applies it; false if it is not legal.
   bool add(Transform t) {
     if (try_apply(chosen_.kernel, t)) return false;
     chosen_.list.push_back(std::move(t));
@@ -216,7 +215,7 @@ class Drawer {
     return kind;
   }
 
-  /// Nothing if there is no reduction for it.
+  /// Nothing if the kind needs a reduction and there is none.
   std::optional<Transform> draw(TransformKind kind, const std::vector<int>& axes) {
     if (std::ranges::count(kOfReductions, kind)) {
       const std::vector<Place> all = places();

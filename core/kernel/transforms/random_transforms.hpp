@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Random transform lists, each step legal where it stands: what tests and the fuzzer compare with
-// the plain kernel.
+// Random lists of legal transforms. Tests and the fuzzer compare their kernels with the plain one.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +10,13 @@
 namespace tenon {
 
 struct RandomTransformOptions {
-  int steps = 14;                ///< tried; those that are not legal are left out
-  bool vectors = false;          ///< vectorize
-  bool threads = false;          ///< bind to block axes, group
-  WrittenTransforms first = {};  ///< that the list begins with, where they are legal
+  int steps = 14;                ///< attempts; illegal ones are left out
+  bool vectors = false;          ///< allow vectorize
+  bool threads = false;          ///< allow block axes, group and cooperative_load
+  WrittenTransforms first = {};  ///< tried first
 };
 
-/// `below(n)` gives a random number in [0, n); the list depends on nothing else.
+/// `below(n)` returns a random number in [0, n). The list depends on nothing else.
 Chosen random_transforms(Kernel kernel, const std::function<uint32_t(uint32_t)>& below,
                          const RandomTransformOptions& options);
 

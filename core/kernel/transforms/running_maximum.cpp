@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-/// Its loops down to the step; false if there is more in them than reductions.
+/// Collects the loops down to the step; false if they hold other statements than reductions.
 bool loops_of(const Statement& s, std::vector<int>& axes) {
   for (const Statement& inner : s.body) {
     if (inner.kind == Statement::Kind::kLoop) {
@@ -21,15 +21,14 @@ bool loops_of(const Statement& s, std::vector<int>& axes) {
   return true;
 }
 
-/// Whether values are equal once axes of the second stand for those of the first, through
-/// reductions inside.
+/// Equality of values after renaming axes, through nested reductions.
 class SameValue {
  public:
   using Reductions = std::vector<const Statement*>;
   SameValue(const Kernel& kernel, const Reductions& reductions)
       : kernel_(kernel), reductions_(reductions) {}
 
-  /// `there` is called as `here` is.
+  /// Renames axis `there` to `here`.
   bool rename(int there, int here) {
     const KernelAxis &a = kernel_.axes[there], &b = kernel_.axes[here];
     if (!(a.extent == b.extent) || a.bind != b.bind) return false;
@@ -75,7 +74,7 @@ class SameValue {
   std::map<std::string, Expr> rename_;
 };
 
-/// c ? x : constant, either way round.
+/// condition ? value : constant, or with the branches swapped if negated.
 struct Select {
   KValueRef condition, value;
   bool negated = false;
@@ -92,7 +91,7 @@ std::optional<Select> select_of(const KValueRef& v) {
 
 }  // namespace
 
-KValueRef before_widening(const KValueRef& v) {
+KValueRef strip_widening(const KValueRef& v) {
   if (!is_op(v, Op::CAST) || v->bits) return nullptr;
   const KValueRef& x = v->operands[0];
   const bool wider = is_float(v->dtype) && is_float(x->dtype) && !x->bits &&
@@ -118,28 +117,28 @@ RunningMaximum::RunningMaximum(const Kernel& kernel, const Statement& maximum)
   });
   const KValueRef& term = maximum.states[0].value;
   if (const auto select = select_of(term))
-    hidden_ = Hidden{select->condition, select->negated, select->constant};
+    masked_ = Masked{select->condition, select->negated, select->constant};
 }
 
-class RunningMaximum::Follower {
+class RunningMaximum::TermMatcher {
  public:
-  Follower(RunningMaximum& of, int axis, const AxisSet& own, std::optional<Power>& power,
-           const KValueRef& element, const std::function<KValueRef(const Power&)>& powered)
+  TermMatcher(RunningMaximum& of, int axis, const AxisSet& own, std::optional<Power>& power,
+              const KValueRef& element, const std::function<KValueRef(const Power&)>& powered)
       : of_(of), axis_(axis), own_(own), power_(power), element_(element), powered_(powered) {}
 
   std::optional<RunningTerm> run(const KValueRef& term) {
     if (!split(term)) return std::nullopt;
     out_.is_power = out_.weight == powered_value_;
     out_.weight = elements(out_.weight);
-    if (!is_free(out_.weight)) return std::nullopt;
+    if (!is_available(out_.weight)) return std::nullopt;
     for (KValueRef& other : out_.others)
-      if (!is_free(other)) return std::nullopt;
+      if (!is_available(other)) return std::nullopt;
     return std::move(out_);
   }
 
  private:
-  bool follows_axis(const KValueRef& v) { return of_.dependence_.of(v)[axis_]; }
-  bool follows_own(const KValueRef& v) { return (of_.dependence_.of(v) & own_).any(); }
+  bool depends_on_axis(const KValueRef& v) { return of_.dependence_.of(v)[axis_]; }
+  bool depends_on_own(const KValueRef& v) { return (of_.dependence_.of(v) & own_).any(); }
 
   bool same(const KValueRef& here, const KValueRef& there) {
     SameValue same(of_.kernel_, of_.reductions_);
@@ -160,7 +159,7 @@ class RunningMaximum::Follower {
           exponent = exponent->operands[1 - i];
           break;
         }
-    // Above zero, so that no power is above one.
+    // A positive scale, so that no power exceeds one.
     const double scale = power.scale ? power.scale->as_double() : 1;
     if (!(scale > 0) || std::isinf(scale) || !is_op(exponent, Op::SUB) ||
         !is_maximum(exponent->operands[1]) ||
@@ -172,7 +171,7 @@ class RunningMaximum::Follower {
   bool has_power(const KValueRef& v) {
     bool found = false;
     visit(v, [&](const KValueRef& x) { found = found || is_maximum(x); });
-    return found && follows_axis(v);
+    return found && depends_on_axis(v);
   }
 
   bool split(const KValueRef& v) {
@@ -187,17 +186,17 @@ class RunningMaximum::Follower {
       if (left == right || (right && v->op == Op::FDIV)) return false;
       return split(v->operands[left ? 0 : 1]) && factor(v->op, v->operands[left ? 1 : 0]);
     }
-    if (const auto select = select_of(v)) return split(select->value) && hide(*select);
-    if (const KValueRef narrow = before_widening(v)) return round(v, narrow);
+    if (const auto select = select_of(v)) return split(select->value) && mask_term(*select);
+    if (const KValueRef narrow = strip_widening(v)) return round(v, narrow);
     return false;
   }
 
   bool factor(Op op, const KValueRef& x) {
-    if (!follows_axis(x)) {
+    if (!depends_on_axis(x)) {
       out_.outer.emplace_back(op, x);
       return true;
     }
-    if (follows_own(x)) {
+    if (depends_on_own(x)) {
       out_.others.push_back(x);
       return op == Op::MUL;
     }
@@ -205,7 +204,7 @@ class RunningMaximum::Follower {
     return true;
   }
 
-  /// To a narrower float and back: what is left for the whole sum then comes after the rounding.
+  /// A term rounded to a narrower float and widened. `outer` is then applied after the rounding.
   bool round(const KValueRef& v, const KValueRef& narrow) {
     if (!is_op(narrow, Op::CAST) || narrow->operands[0]->dtype != v->dtype ||
         !split(narrow->operands[0]) || !out_.others.empty())
@@ -214,24 +213,25 @@ class RunningMaximum::Follower {
     return true;
   }
 
-  /// Only what the maximum hides, too, as a number: else what is hidden might say what is not.
-  bool hide(const Select& select) {
-    const std::optional<Hidden>& hidden = of_.hidden_;
-    if (select.constant.as_double() != 0 || !out_.others.empty() || !hidden ||
-        hidden->negated != select.negated || !std::isfinite(hidden->constant.as_double()) ||
-        !same(hidden->condition, select.condition))
+  /// Accepts a term that is 0 where masked if the maximum has the same mask with a finite constant.
+  /// Otherwise a masked infinity, or a row of -inf, would turn the rescaled sum into NaN.
+  bool mask_term(const Select& select) {
+    const std::optional<Masked>& masked = of_.masked_;
+    if (select.constant.as_double() != 0 || !out_.others.empty() || !masked ||
+        masked->negated != select.negated || !std::isfinite(masked->constant.as_double()) ||
+        !same(masked->condition, select.condition))
       return false;
     KValueRef nothing = make_const(select.constant), condition = select.condition;
     out_.weight = select.negated
                       ? make_op(Op::WHERE, out_.weight->dtype, {condition, nothing, out_.weight})
                       : make_op(Op::WHERE, out_.weight->dtype, {condition, out_.weight, nothing});
-    return out_.is_hidden = true;
+    return out_.is_masked = true;
   }
 
-  /// The terms of the maximum that stand beside the power.
+  /// Replaces terms of the maximum outside the power by `element`.
   KValueRef elements(const KValueRef& v) {
     if (v == powered_value_) return v;
-    if (v->dtype == element_->dtype && follows_axis(v) && same(of_.maximum_.states[0].value, v))
+    if (v->dtype == element_->dtype && depends_on_axis(v) && same(of_.maximum_.states[0].value, v))
       return element_;
     if (v->operands.empty()) return v;
     KValue copy = *v;
@@ -239,8 +239,9 @@ class RunningMaximum::Follower {
     return std::make_shared<const KValue>(std::move(copy));
   }
 
-  /// Of what only exists when all is added up, and of what is computed inside the sum's loops.
-  bool is_free(const KValueRef& v) {
+  /// False if the value needs a result that depends on the final maximum, or a reduction inside the
+  /// sum's loop.
+  bool is_available(const KValueRef& v) {
     bool free = true;
     visit(v, [&](const KValueRef& x) {
       free = free && (x->kind != KValueKind::kResult || !depends_on_maximum(x->reduction));
@@ -277,10 +278,10 @@ class RunningMaximum::Follower {
   RunningTerm out_;
 };
 
-std::optional<RunningTerm> RunningMaximum::follow(
+std::optional<RunningTerm> RunningMaximum::match(
     const KValueRef& term, int axis, const AxisSet& own, std::optional<Power>& power,
     const KValueRef& element, const std::function<KValueRef(const Power&)>& powered) {
-  return Follower(*this, axis, own, power, element, powered).run(term);
+  return TermMatcher(*this, axis, own, power, element, powered).run(term);
 }
 
 void approximate_powers(const Kernel& kernel, int bases, std::vector<Statement>& statements) {
@@ -295,7 +296,7 @@ void approximate_powers(const Kernel& kernel, int bases, std::vector<Statement>&
                   s.value->operands[0]->dtype == DType::kF32;
   });
   if (!is_stored || !is_rounded) return;
-  // Those of the maximum, not what its terms may be made of.
+  // Only powers of (x - base), not other exponentials in the terms.
   const auto is_power = [&](const KValueRef& v) {
     if (!is_op(v, Op::EXP) && !is_op(v, Op::EXP2)) return false;
     const KValueRef& x = v->operands[0];
@@ -316,7 +317,7 @@ void approximate_powers(const Kernel& kernel, int bases, std::vector<Statement>&
   });
 }
 
-KValueRef above_infinity(const KValueRef& maximum) {
+KValueRef clamp_above_infinity(const KValueRef& maximum) {
   const double least = maximum->dtype == DType::kF64 ? std::numeric_limits<double>::lowest()
                                                      : std::numeric_limits<float>::lowest();
   return make_op(Op::MAX, maximum->dtype, {maximum, make_const(Scalar::of(maximum->dtype, least))});

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums that follow a maximum over an axis of the same length. A term exp(x - m) times what m has no
-// part in repairs itself where a running maximum grows from m to n: it is multiplied by exp(m - n).
-// So both go over the axis at once (Milakov and Gimelshein, Online normalizer calculation for
-// softmax, 2018).
+// Online softmax: a maximum and sums that depend on it, in one pass. A sum of terms exp(x - m) * y,
+// where y does not depend on the maximum m, is rescaled by exp(m - n) when the running maximum
+// grows from m to n (Milakov and Gimelshein, Online normalizer calculation for softmax, 2018).
 #pragma once
 
 #include <optional>
@@ -11,7 +10,7 @@
 
 namespace tenon {
 
-/// How the terms depend on the maximum m: op((x - m) * scale), op being EXP or EXP2.
+/// How terms depend on the maximum m: op((x - m) * scale), where op is EXP or EXP2.
 struct Power {
   Op op = Op::EXP;
   std::optional<Scalar> scale;
@@ -19,30 +18,30 @@ struct Power {
   KValueRef of(KValueRef x, KValueRef maximum) const;
 };
 
-/// What a mask of positions hides: there the term of the maximum is a constant.
-struct Hidden {
-  KValueRef condition;  ///< bool: shown
+/// A mask of positions: where it masks, the term of the maximum is a constant.
+struct Masked {
+  KValueRef condition;  ///< bool: unmasked
   bool negated = false;
   Scalar constant;
 };
 
-/// The narrower float that a cast to a wider one takes; null if the value is no such cast.
-KValueRef before_widening(const KValueRef& value);
+/// The operand of a widening float cast; null for other values.
+KValueRef strip_widening(const KValueRef& value);
 
-/// A term of a sum: weight * others, with `outer` done to the whole sum.
+/// A term of a sum: weight * others. `outer` is applied to the whole sum.
 struct RunningTerm {
-  KValueRef weight;  ///< the power, and what else the sum's own loops have no part in; rounded
-                     ///< where terms are, before what is done to the whole sum
-  std::vector<KValueRef> others;                ///< factors that follow these loops
-  std::vector<std::pair<Op, KValueRef>> outer;  ///< MUL or FDIV, in the order to be done
+  KValueRef weight;  ///< the power and other factors that do not depend on the sum's own loops;
+                     ///< rounded where the term is
+  std::vector<KValueRef> others;                ///< factors that depend on the sum's own loops
+  std::vector<std::pair<Op, KValueRef>> outer;  ///< MUL or FDIV, in order of application
   bool is_power = false;                        ///< the weight is the power alone
-  bool is_hidden = false;                       ///< 0 where the term of the maximum is hidden
+  bool is_masked = false;                       ///< 0 where the term of the maximum is masked
 };
 
-/// A sum that follows the maximum.
+/// A sum that depends on the maximum.
 struct RunningSum {
   int id = -1, axis = -1;
-  std::vector<int> own;  ///< loops around it inside those of the tile
+  std::vector<int> own;  ///< its own loops: those between the tile's and the sum
   std::vector<ReduceState> states;
   std::vector<RunningTerm> terms;  ///< of the states
   std::vector<int> totals;         ///< tiles: a running total for each position of tile and own
@@ -54,31 +53,31 @@ class RunningMaximum {
   /// `maximum`: a reduction by one loop with one state, a MAX.
   RunningMaximum(const Kernel& kernel, const Statement& maximum);
 
-  const std::optional<Hidden>& hidden() const { return hidden_; }
+  const std::optional<Masked>& masked() const { return masked_; }
 
-  /// A sum over `axis` with loops of its own, as it follows the maximum. `power`: of the sums
-  /// before it; set by the first. `element` stands for the term of the maximum, `powered` for
-  /// power. Nothing where the term does not repair itself.
-  std::optional<RunningTerm> follow(const KValueRef& term, int axis, const AxisSet& own,
-                                    std::optional<Power>& power, const KValueRef& element,
-                                    const std::function<KValueRef(const Power&)>& powered);
+  /// Matches a term of a sum over `axis` with the own loops `own`. `power` is that of the sums
+  /// before; the first sets it. In the result `element` replaces the term of the maximum and
+  /// `powered` the power. Nothing if the sum cannot be rescaled when the maximum grows.
+  std::optional<RunningTerm> match(const KValueRef& term, int axis, const AxisSet& own,
+                                   std::optional<Power>& power, const KValueRef& element,
+                                   const std::function<KValueRef(const Power&)>& powered);
 
  private:
-  class Follower;
+  class TermMatcher;
   const Kernel& kernel_;
   const Statement& maximum_;
   int axis_ = -1;
   std::vector<const Statement*> reductions_;  ///< by number
   Dependence dependence_;
-  std::optional<Hidden> hidden_;
+  std::optional<Masked> masked_;
 };
 
-/// Powers of the difference to the base in tile `bases` may be less exact where all that is stored
-/// of them, and all that the kernel gives, is rounded to floats of 16 bits: the largest power is 1,
-/// and what smaller ones miss is nothing beside it.
+/// Marks powers of (x - base), with the base from tile `bases`, as approximate if everything stored
+/// here and all outputs of the kernel are rounded to 16-bit floats: the largest power is 1, and the
+/// error of smaller ones is negligible in comparison.
 void approximate_powers(const Kernel& kernel, int bases, std::vector<Statement>& statements);
 
-/// Above -inf, so that what has seen nothing else does not make NaN.
-KValueRef above_infinity(const KValueRef& maximum);
+/// max(maximum, lowest finite value): a maximum of -inf would make NaN.
+KValueRef clamp_above_infinity(const KValueRef& maximum);
 
 }  // namespace tenon

@@ -6,7 +6,7 @@
 namespace tenon {
 namespace {
 
-/// Whether the step of a reduction around these statements is among them.
+/// True if the step of the enclosing reduction is among these statements.
 bool steps_inside(const std::vector<Statement>& body) {
   return std::ranges::any_of(body, [](const Statement& s) {
     return s.kind == Statement::Kind::kStep ||
@@ -34,7 +34,7 @@ void each_value_inside(Kernel& kernel, int axis, const std::function<void(KValue
   });
 }
 
-std::vector<KValueRef> ways_to_read(Kernel& kernel, int axis, int buffer) {
+std::vector<KValueRef> distinct_loads(Kernel& kernel, int axis, int buffer) {
   std::vector<KValueRef> out;
   each_value_inside(kernel, axis, [&](const KValueRef& root) {
     visit(root, [&](const KValueRef& v) {

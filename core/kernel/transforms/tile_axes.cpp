@@ -15,7 +15,7 @@ namespace {
 using Member = TileAxis::Member;
 using Members = std::span<const Member>;
 
-/// How far an index moves with an axis, where that is a number.
+/// Stride of an index along an axis, if it is constant.
 std::optional<int64_t> move_of(const Expr& index, const KernelAxis& axis) {
   if (!index.depends_on(axis.name)) return 0;
   int64_t coefficient = 0;
@@ -29,7 +29,7 @@ bool depends(const Kernel& kernel, const Expr& e, Members members) {
       members, [&](const Member& m) { return e.depends_on(kernel.axes[m.axis].name); });
 }
 
-/// Steps that are added up, each fewer times than its count.
+/// A sum of steps, each taken 0 to count - 1 times.
 struct Steps {
   std::vector<std::pair<int64_t, int64_t>> each;  ///< (step, count)
 
@@ -39,7 +39,7 @@ struct Steps {
     for (const auto& [step, count] : each) reach += step * (count - 1);
     return reach;
   }
-  /// No sum up to the largest is missing.
+  /// Every number below reach() is a sum.
   bool leave_none_out() const {
     Steps below;
     auto sorted = each;
@@ -50,7 +50,7 @@ struct Steps {
     }
     return true;
   }
-  /// Some sum comes twice.
+  /// Two combinations have the same sum.
   bool overlap() const {
     int64_t product = 1;
     for (const auto& [step, count] : each) product *= count;
@@ -58,8 +58,8 @@ struct Steps {
   }
 };
 
-/// A guard that asks how far some members go together: (position - that of the others) / scale
-/// + rest < upper.
+/// A guard on the joint position of some members: (position - that of the others) / scale + rest <
+/// upper.
 struct GuardForm {
   int64_t scale = 0;
   Expr rest;
@@ -83,14 +83,13 @@ std::optional<GuardForm> form_of(const Kernel& kernel, const Guard& guard, Membe
   return form;
 }
 
-/// Whether the guard asks something of the members.
+/// True if the guard depends on a member.
 bool binds(const Kernel& kernel, const Guard& guard, Members members) {
   return depends(kernel, guard.lower, members) || depends(kernel, guard.upper, members);
 }
 
-/// How far the members go that the guard says nothing of, with what other guards say of them.
-/// Nothing if the guards cannot be told apart: several of them that say something of one member, or
-/// that move with other loops.
+/// Steps of the members that the guard does not bound, limited by other guards. Nothing if several
+/// guards bound one member, or one of several guards depends on other loops.
 std::optional<Steps> free_of(const Kernel& kernel, const Guard& guard, Members members) {
   std::vector<bool> bound(members.size(), false);
   Steps free;
@@ -116,19 +115,19 @@ std::optional<Steps> free_of(const Kernel& kernel, const Guard& guard, Members m
   return free;
 }
 
-/// Loops that may walk one line of a load's source.
+/// Loops whose sum may index one line of a load's source.
 class Line {
  public:
   Line(const Kernel& kernel, const KValue& load, std::span<const int> loops)
       : kernel_(kernel), load_(load), loops_(loops) {}
 
-  /// Whether the position along the line says what is read, and the tile holds nothing else.
+  /// True if the load depends on the members' sum alone and every position of the tile is read.
   bool holds(Members members) const {
     const auto steps = steps_of(members);
     return steps && std::ranges::all_of(*steps, &Steps::leave_none_out) && reads_by_sum(members);
   }
 
-  /// Whether elements are read for several of the loops' points.
+  /// True if several points of the loops read the same element.
   bool overlaps(Members members) const {
     return members.size() > 1 && std::ranges::all_of(*steps_of(members), &Steps::overlap);
   }
@@ -140,8 +139,8 @@ class Line {
   }
 
  private:
-  /// Of all points, and of those that each guard leaves; nothing if a guard cannot be said of the
-  /// sum.
+  /// Steps of all points and of the points within each guard; nothing if a guard is no condition on
+  /// the sum.
   std::optional<std::vector<Steps>> steps_of(Members members) const {
     std::vector<Steps> out{all_steps(members)};
     for (const Guard& guard : kernel_.guards) {
@@ -178,7 +177,7 @@ class Line {
   std::span<const int> loops_;
 };
 
-/// An axis of the tile for each loop; lanes follow one another, also where others walk backwards.
+/// A tile axis for one loop. Vector lanes are innermost.
 TileAxis axis_alone(const Kernel& kernel, const KValue& load, int a) {
   const KernelAxis& axis = kernel.axes[a];
   const Expr next = load.index.substitute({{axis.name, axis.symbol() + 1}}) - load.index;
@@ -189,14 +188,14 @@ TileAxis axis_alone(const Kernel& kernel, const KValue& load, int a) {
 
 struct Loop {
   int axis = -1;
-  int64_t move = 0;  ///< of the index
+  int64_t move = 0;  ///< stride of the index
   bool guarded = false;
 
-  /// Guarded ones first: a guard is of all its loops, and what has none fits in later.
+  /// By stride, guarded loops first: a guard bounds all its loops, and others fit in later.
   std::pair<int64_t, bool> order() const { return {move, !guarded}; }
 };
 
-/// Takes loops of one line, beginning with the first, and leaves the others.
+/// Removes and returns loops that form one line with the first.
 std::vector<Member> take_line(const Kernel& kernel, const Line& line, std::vector<Loop>& loops) {
   const int64_t unit = loops[0].move;
   std::vector<Member> members{{loops[0].axis, 1}};
@@ -204,7 +203,7 @@ std::vector<Member> take_line(const Kernel& kernel, const Line& line, std::vecto
   for (size_t i = 0; i < loops.size();) {
     const int axis = loops[i].axis;
     const int64_t move = loops[i].move;
-    // Lanes must follow one another in the tile.
+    // Vector lanes must be contiguous in the tile.
     const bool lanes = kernel.axes[axis].bind == Bind::kVector && move != unit;
     members.push_back({axis, move / unit});
     if (lanes || move % unit != 0 || !line.holds(members)) {
@@ -212,14 +211,14 @@ std::vector<Member> take_line(const Kernel& kernel, const Line& line, std::vecto
       ++i;
       continue;
     }
-    // With it, one that was tried before may fit: a guard is of all its loops.
+    // A loop that was tried before may fit now: a guard bounds all its loops.
     loops.erase(loops.begin() + static_cast<std::ptrdiff_t>(i));
     i = 0;
   }
   return members;
 }
 
-/// As the source has them, or as the loops stand where it does not say.
+/// Sorts by stride in the source; ties keep the order of the loops.
 void sort_axes(std::vector<TileAxis>& tile, std::span<const int> loops, int inner) {
   for (TileAxis& t : tile)
     if (t.members[0].axis == inner) t.order = std::numeric_limits<int64_t>::min();
@@ -265,7 +264,7 @@ std::vector<TileAxis> tile_axes_apart(const Kernel& kernel, const KValue& load,
   std::vector<TileAxis> tile;
   for (const int a : loops) {
     tile.push_back(axis_alone(kernel, load, a));
-    // What another load follows lies outside of the lanes, too.
+    // Loops of other loads are outside of the lanes too.
     if (kernel.axes[a].bind != Bind::kVector)
       tile.back().order = std::max<int64_t>(1, tile.back().order);
   }

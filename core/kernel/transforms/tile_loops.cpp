@@ -59,7 +59,7 @@ Expr tile_place(const Kernel& kernel, const std::vector<int>& axes) {
 int add_tile(Kernel& kernel, const std::string& what, DType dtype, int64_t elements) {
   const int tile = static_cast<int>(kernel.buffers.size());
   KernelBuffer buffer{what + std::to_string(tile), dtype, elements, BufferSpace::kScratch};
-  buffer.read = buffer.written = buffer.kept = true;
+  buffer.read = buffer.written = buffer.materialised = true;
   kernel.buffers.push_back(std::move(buffer));
   return tile;
 }
@@ -86,10 +86,10 @@ void append(std::vector<Statement>& to, std::vector<Statement> more) {
 
 namespace {
 
-class Taker {
+class TileLoader {
  public:
-  Taker(Kernel& kernel, const AxisCopies& copies, int reduction,
-        const std::vector<KValueRef>& states)
+  TileLoader(Kernel& kernel, const AxisCopies& copies, int reduction,
+             const std::vector<KValueRef>& states)
       : kernel_(kernel),
         rename_(copies.rename),
         reduction_(reduction),
@@ -122,7 +122,7 @@ class Taker {
     return e.substitute(rename_);
   }
 
-  /// What the data defines at the positions is defined again at the copies.
+  /// Copies a let whose value depends on the renamed axes.
   void let(const std::string& name, const Expr& symbol) {
     if (!seen_.insert(name).second) return;
     const auto found = std::ranges::find(kernel_.lets, name, &Let::symbol);
@@ -151,9 +151,9 @@ class Taker {
 
 }  // namespace
 
-void take_from_tiles(Kernel& kernel, std::vector<Statement>& statements, const AxisCopies& copies,
+void load_from_tiles(Kernel& kernel, std::vector<Statement>& statements, const AxisCopies& copies,
                      int reduction, const std::vector<KValueRef>& states) {
-  Taker taker(kernel, copies, reduction, states);
+  TileLoader taker(kernel, copies, reduction, states);
   walk(statements, [&](Statement& s) { taker.statement(s); });
 }
 

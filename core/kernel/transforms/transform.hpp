@@ -2,8 +2,8 @@
 // Transforms of a loop tree as data with a text form: "split a0 12; bind a0.o grid.x; unroll a0.i".
 // transforms.def says what there is.
 //
-// Any legal list on any kernel computes the same: integers exactly, floats but for the order in
-// which a reduction combines them. Nothing but try_apply changes a tree that build_kernel made.
+// A legal list does not change results, except for the order in which a reduction combines floats.
+// Only try_apply changes a tree that build_kernel made.
 #pragma once
 
 #include <optional>
@@ -30,17 +30,17 @@ struct TransformInfo {
 };
 std::span<const TransformInfo> all_transforms();
 const TransformInfo& transform_info(TransformKind kind);
-/// Null if there is none of this word.
+/// The transform with this word; null if there is none.
 const TransformInfo* find_transform(std::string_view word);
 
-/// A buffer of a kernel, or, where a loop reads it in several ways, one of these.
+/// A buffer of a kernel and, if a loop reads it in several ways (staged_loads.hpp), which of these.
 struct BufferWay {
   int buffer = 0;
   std::optional<int> way;
   bool operator==(const BufferWay&) const = default;
 };
 
-/// An axis is a number in a kernel's list of axes, or in text its name.
+/// An axis is an index into Kernel::axes, or its name in text.
 namespace transforms {
 #define TN_AXIS(name) Axis name{};
 #define TN_FREE_AXIS(name) Axis name{};
@@ -73,11 +73,11 @@ using TransformOf = typename VariantOf<void
 
 using Transform = TransformOf<int>;
 using TransformList = std::vector<Transform>;
-/// As text has it, where no kernel says yet which axes there are.
+/// A transform with axes by name, before they are resolved in a kernel.
 using WrittenTransform = TransformOf<std::string>;
 using WrittenTransforms = std::vector<WrittenTransform>;
 
-/// Of either form.
+/// The kind of a transform of either form.
 template <class T>
 TransformKind kind_of(const T& transform) {
   return static_cast<TransformKind>(transform.index());
@@ -87,7 +87,7 @@ std::string print(const WrittenTransforms& list);
 /// Throws kInvalid with the column of the first mistake.
 WrittenTransforms parse_transforms(std::string_view text);
 
-/// By the names that the axes of a kernel have; it may be one that later transforms changed.
+/// Converts axes to names. `kernel` may have later transforms applied: axes keep their numbers.
 WrittenTransforms written(const Kernel& kernel, const TransformList& list);
 std::string print(const Kernel& kernel, const TransformList& list);
 
@@ -97,18 +97,18 @@ struct Refusal {
   std::string message;  ///< "[transform] split a9 4: expected ..., got ..."
 };
 
-/// The axes of the names, or that one is missing.
+/// Resolves names of axes; a refusal if an axis does not exist or has no loop.
 std::variant<Transform, Refusal> resolve(Kernel& kernel, const WrittenTransform& transform);
 
-/// Nothing if it was applied; else the kernel is as it was.
+/// Applies a transform. Returns a refusal, and leaves the kernel unchanged, if it is not legal.
 [[nodiscard]] std::optional<Refusal> try_apply(Kernel& kernel, const Transform& transform);
 [[nodiscard]] std::optional<Refusal> try_apply(Kernel& kernel, const WrittenTransform& transform);
 
-/// Of lists from outside: throws the refusal of the first that is not legal.
+/// Applies a list. Throws the refusal of the first transform that is not legal.
 TransformList apply_transforms(Kernel& kernel, const WrittenTransforms& list);
 void apply_transforms(Kernel& kernel, const TransformList& list);
 
-/// A tree and the list that made it from the one that build_kernel gave.
+/// A tree and the list that made it from the result of build_kernel.
 struct Chosen {
   Kernel kernel;
   TransformList list;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The text form of transform lists, by the table of transforms.
+// The text form of transform lists, from transforms.def.
 #include <algorithm>
 
 #include "core/kernel/transforms/fields.hpp"
@@ -102,7 +102,7 @@ class Parser {
     if (const auto got = word(); got != wanted) mistake(fmt::format("\"{}\"", wanted), got);
   }
 
-  /// Whether what may be left out is there, and begins with its name.
+  /// True if an optional field follows, which begins with its name.
   bool begins(std::string_view name) {
     if (!scanner_.peek(name)) {
       more_ += fmt::format("\"{}\", ", name);
@@ -149,7 +149,7 @@ class Parser {
 
   sdk::Scanner scanner_;
   size_t start_ = 0;  ///< of the last word
-  std::string more_;  ///< words that may still come
+  std::string more_;  ///< optional words that may follow, for messages
 };
 
 std::string text_of(const WrittenTransform& t) {

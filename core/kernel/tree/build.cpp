@@ -11,12 +11,12 @@
 namespace tenon {
 namespace {
 
-/// Loops around outputs whose shapes agree, dimension by dimension, or are 1.
+/// A loop nest for outputs whose dimensions are equal or 1.
 struct Nest {
   Shape shape;
-  std::vector<int> axes;  ///< of the kernel; -1 where the size is 1
+  std::vector<int> axes;  ///< of the kernel; -1 for size 1
   std::vector<Statement> stores;
-  bool ordered = false;  ///< a scatter's: never shared
+  bool ordered = false;  ///< of a scatter: not shared with other outputs
 };
 
 class KernelBuilder {
@@ -39,7 +39,7 @@ class KernelBuilder {
       for (const int axis : nest.axes)
         if (axis >= 0) nests.back().axes.push_back(axis);
     }
-    share_reductions(kernel_, nests);
+    fuse_reductions(kernel_, nests);
     place_statements(kernel_, std::move(nests));
     return std::move(kernel_);
   }
@@ -55,7 +55,7 @@ class KernelBuilder {
     }
   }
 
-  /// Each is a nest of its own: one loop, or stores alone.
+  /// One nest for each section: one loop, or stores alone.
   void add_sections() {
     size_t next = 0;
     for (const int count : sections_) {
@@ -100,7 +100,7 @@ class KernelBuilder {
     }
   }
 
-  /// A size of at most one has no loop; whether there is one is a mask of what is stored.
+  /// A dimension of size 0 or 1 has no loop; the store is masked by the size.
   static bool is_single(const Dim& size) { return size.max() <= 1; }
 
   static Expr singles_exist(const Shape& shape) {
@@ -186,14 +186,14 @@ class KernelBuilder {
     store.kind = Statement::Kind::kStore;
     store.buffer = buffer;
     store.index = linearise(to, node->shape);
-    store.mask = logical_and(target.inside, singles_exist(shape));
+    store.mask = logical_and(target.in_bounds, singles_exist(shape));
     store.value = evaluator_.at(node->sources[2], index, not_empty(shape));
     if (attr.mode == StoreMode::kAdd) store.value = sum(store, node->dtype);
     nest.stores.push_back(std::move(store));
     nests_.push_back(std::move(nest));
   }
 
-  /// What is there plus the value, rounded once to the dtype.
+  /// The stored element plus the value, rounded once to the dtype.
   KValueRef sum(const Statement& store, DType dtype) {
     kernel_.buffers[store.buffer].read = true;
     const KValueRef old = make_load(store.buffer, dtype, store.index, store.mask, zero(dtype));
@@ -212,7 +212,7 @@ class KernelBuilder {
   std::vector<int> outputs_;  ///< buffer of each output
   IndexEvaluator evaluator_;
   std::vector<Nest> nests_;
-  size_t first_nest_ = 0;  ///< of the section
+  size_t first_nest_ = 0;  ///< of the current section
   int next_axis_ = 0;
 };
 

@@ -8,9 +8,9 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMost = 16;  ///< neighbours
+constexpr int64_t kMost = 16;  ///< adjacent elements of one DOT
 
-/// Null where the reduction is no sum of products of two narrower loads.
+/// The two narrower loads of a sum of products; null for other reductions.
 std::array<KValueRef, 2> factors_of(const Statement& reduction) {
   if (reduction.running || reduction.states.size() != 1 || reduction.states[0].op != Op::ADD)
     return {};
@@ -24,7 +24,7 @@ std::array<KValueRef, 2> factors_of(const Statement& reduction) {
   return out;
 }
 
-/// The device's dot product has these factors in this order, or takes the first one biased.
+/// How a dot product matches dtypes in this order: exactly, or with the first operand biased.
 enum class Match : uint8_t { kNone, kBiased, kExact };
 
 Match match(const DotAtom& atom, DType x, DType y) {

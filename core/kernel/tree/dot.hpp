@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A sum of products as dot products of neighbours take it: a reduce loop bound to `dot`, whose
-// iterations are one DOT.
+// Dot-product instructions: a reduce loop bound to `dot` is one DOT of adjacent elements.
 #pragma once
 
 #include <optional>
@@ -10,25 +9,25 @@
 
 namespace tenon {
 
-/// The reduce axis of a reduction that is bound to dot; -1 if none is.
+/// The reduce axis that is bound to dot; -1 if there is none.
 int dot_axis(const Statement& reduction, const Kernel& kernel);
 
-/// Empty if the iterations of the reduce axis can be one DOT: the step of a sum of products of
-/// two narrower loads, whose elements lie side by side along the axis and its lanes after one
-/// another; else what was expected.
+/// Checks that the iterations of the reduce axis can be one DOT: a sum of products of two narrower
+/// loads, contiguous along the axis, with the vector lanes next. Returns what was expected, or an
+/// empty string.
 std::string check_dot(Kernel& kernel, const Statement& reduction, int axis);
 
-/// The loads that a DOT multiplies, of a reduction that check_dot found in order.
+/// The operands of a DOT.
 struct DotFactors {
   KValueRef x, y;
-  /// Both are signed, and the device's x is not: x plus the smallest number's magnitude is
-  /// multiplied, and what that adds is taken away.
+  /// Both are signed and the device takes an unsigned x: x is biased by -lowest(dtype), and the
+  /// bias times y is subtracted.
   bool biased = false;
 };
-/// Nothing if the device has no such dot product.
+/// For a reduction that passed check_dot. Nothing if the device has no such dot product.
 std::optional<DotFactors> dot_factors(const Kernel& kernel, const Statement& reduction, int axis,
                                       const Capabilities& capabilities);
-/// As for a sum of products of these dtypes, whatever its loops: null if the device has none.
+/// The device's dot product for these dtypes, regardless of loops; null if it has none.
 const DotAtom* find_dot(DType x, DType y, const ReduceState& sum, const Capabilities& capabilities);
 
 }  // namespace tenon

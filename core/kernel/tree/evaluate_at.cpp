@@ -10,10 +10,9 @@
 namespace tenon {
 namespace {
 
-/// Of an index that a view works with. Larger ones get a name, so that what is made of them stays
-/// small.
+/// Nodes of an index expression. A larger one becomes a let, so that views of it stay small.
 constexpr uint32_t kMostIndex = 32;
-constexpr int64_t kFar = int64_t{1} << 62;  // no size is, and the difference from one fits
+constexpr int64_t kFar = int64_t{1} << 62;  // above every size; differences fit 64 bits
 
 }  // namespace
 
@@ -84,18 +83,19 @@ KValueRef IndexEvaluator::param(const NodeRef& node, const Expr& element, const 
 KValueRef IndexEvaluator::view(const NodeRef& node, const IndexTuple& index, const Expr& guard) {
   const auto& attr = node->as<ViewAttr>();
   const NodeRef& source = node->sources[0];
-  // A reshaped buffer is the same run of elements.
+  // A reshape of a buffer keeps the order of its elements.
   if (attr.kind == ViewKind::kReshape && source->op == Op::PARAM && !source->as<ParamAttr>().is_dim)
     return param(source, linearise(index, node->shape), guard);
   SourceIndex from = view_index(*node, index);
   for (Expr& e : from.index) e = named(e);
   if (attr.kind != ViewKind::kPad) return at(source, from.index, guard);
-  if (from.inside.is_const(0)) return make_const(attr.fill);
-  const KValueRef inside = at(source, from.index, logical_and(guard, from.inside));
-  return make_select(from.inside, inside, attr.fill);
+  if (from.in_bounds.is_const(0)) return make_const(attr.fill);
+  const KValueRef inside = at(source, from.index, logical_and(guard, from.in_bounds));
+  return make_select(from.in_bounds, inside, attr.fill);
 }
 
-/// What is used several times by each of a chain of views would double with each of them.
+/// Names a large index by a let. Several views in sequence may use an index more than once each;
+/// without a name its size would grow exponentially.
 Expr IndexEvaluator::named(const Expr& index) {
   if (index.size() <= kMostIndex) return index;
   const auto known = named_.find(index);
@@ -155,7 +155,7 @@ IndexEvaluator::Position IndexEvaluator::position(const KValueRef& value, const 
   }
   if (value->kind == KValueKind::kIndex && holds(value->dtype, value->index) && near(value->index))
     return {value->index, logical_and(less(-1, value->index), less(value->index, size))};
-  // In the narrowest of i32, u32 and i64 that holds the index and the size.
+  // Computed in the narrowest of i32, u32 and i64 that holds the index and the size.
   const bool small = size.max() <= INT32_MAX;
   DType dtype = DType::kI64;
   if (small && value->dtype == DType::kU32) dtype = DType::kU32;
@@ -179,14 +179,14 @@ KValueRef IndexEvaluator::take(const NodeRef& node, const IndexTuple& index, con
   const int axis = node->as<TakeAttr>().axis;
   const NodeRef& source = node->sources[0];
   const Position p = position(at(node->sources[1], index, guard), source->shape[axis]);
-  if (p.inside.is_const(0)) return make_const(zero(node->dtype));
+  if (p.in_bounds.is_const(0)) return make_const(zero(node->dtype));
   IndexTuple from = index;
   from[axis] = p.index;
-  KValueRef value = at(source, from, logical_and(guard, p.inside));
+  KValueRef value = at(source, from, logical_and(guard, p.in_bounds));
   if (value->kind == KValueKind::kLoad && value->constant.bits == 0 &&
-      value->mask == logical_and(guard, p.inside))
+      value->mask == logical_and(guard, p.in_bounds))
     return value;
-  return make_select(p.inside, value, zero(node->dtype));
+  return make_select(p.in_bounds, value, zero(node->dtype));
 }
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The value of a node at an index, as a DAG of leaves; reductions met on the way are listed.
+// Evaluates a node at a symbolic index to a DAG of values; lists the reductions below it.
 #pragma once
 
 #include <unordered_map>
@@ -9,24 +9,24 @@
 
 namespace tenon {
 
-/// Guards what a loop of at most one iteration loads: its symbol is always 0 and so vanishes from
-/// indices, which then look valid without the loop. 1 for all other sizes.
+/// The condition that a dimension of size 0 or 1 is not empty; 1 for other sizes. Such a dimension
+/// has no loop, so loads below it need this guard.
 Expr not_empty(const Dim& size);
 
 class IndexEvaluator {
  public:
-  /// Adds lets, reduce axes and (flat, in order of need) kReduce statements to the kernel.
-  /// `buffers` maps PARAM nodes to the kernel's buffers.
+  /// Adds lets, reduce axes and kReduce statements to the kernel; the statements are flat, operands
+  /// first. `buffers` maps PARAM nodes to the kernel's buffers.
   IndexEvaluator(Kernel& kernel, const std::unordered_map<const Node*, int>& buffers)
       : kernel_(kernel), buffers_(buffers) {}
 
-  /// Loads happen only where `guard` holds; elsewhere the value is unspecified.
+  /// The value of `node` at `index`. Loads only where `guard` holds; elsewhere unspecified.
   KValueRef at(const NodeRef& node, const IndexTuple& index, const Expr& guard = 1);
 
   struct Position {
-    Expr index, inside;  ///< symbols defined by lets
+    Expr index, in_bounds;  ///< symbols defined by lets
   };
-  /// The number `value` as an index in [0, size), and whether it was in there.
+  /// `value` clamped to an index in [0, size), and whether it was in bounds.
   Position position(const KValueRef& value, const Expr& size);
 
   std::string fresh(const std::string& prefix, int& counter) const;
@@ -51,7 +51,7 @@ class IndexEvaluator {
   Kernel& kernel_;
   const std::unordered_map<const Node*, int>& buffers_;
   std::unordered_map<Key, KValueRef, KeyHash> memo_;
-  std::unordered_map<Expr, Expr, ExprHash> named_;  ///< the symbols of lets of indices
+  std::unordered_map<Expr, Expr, ExprHash> named_;  ///< large indices to the symbols of their lets
   int next_reduce_ = 0, next_let_ = 0;
 };
 

@@ -48,7 +48,7 @@ IndexTuple reshape_index(const IndexTuple& index, const Shape& shape, const Shap
   size_t i = 0, j = 0;
   while (i < source.size()) {
     size_t next_i = i, next_j = j;
-    // The nearest pair of ends with equal products; the whole shapes have it for certain.
+    // The nearest ends with equal products. The ends of both shapes have equal products.
     bool found = false;
     for (size_t a = i + 1; a <= source.size() && !found; ++a)
       for (size_t b = j; b <= shape.size() && !found; ++b)
@@ -88,8 +88,8 @@ SourceIndex view_index(const Node& view, const IndexTuple& index) {
     case ViewKind::kPad:
       for (size_t d = 0; d < index.size(); ++d) {
         const Expr& before = attr.pairs[d].first;
-        out.inside = logical_and(out.inside, less(before - 1, index[d]));
-        out.inside = logical_and(out.inside, less(index[d], before + source[d]));
+        out.in_bounds = logical_and(out.in_bounds, less(before - 1, index[d]));
+        out.in_bounds = logical_and(out.in_bounds, less(index[d], before + source[d]));
         out.index[d] = index[d] - before;
       }
       break;

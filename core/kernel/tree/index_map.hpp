@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where an element of a VIEW comes from.
+// Index arithmetic of views.
 #pragma once
 
 #include <vector>
@@ -10,16 +10,17 @@ namespace tenon {
 
 using IndexTuple = std::vector<Expr>;
 
-/// Row-major position of an index in a shape.
+/// Row-major offset of an index in a shape.
 Expr linearise(const IndexTuple& index, const Shape& shape);
-/// The index in `source` of element `index` of `shape`, a reshape of it. Groups of dimensions that
-/// agree pass through, so little division is left.
+/// The index in `source` of element `index` of `shape`, a reshape of it. Matching groups of
+/// dimensions are mapped apart, which leaves few divisions.
 IndexTuple reshape_index(const IndexTuple& index, const Shape& shape, const Shape& source);
 
 struct SourceIndex {
   IndexTuple index;
-  Expr inside = 1;  ///< of a pad: where the element comes from the source, not the fill
+  Expr in_bounds = 1;  ///< of a pad: true where the element is from the source, not the fill
 };
+/// The index in its source that element `index` of a VIEW reads.
 SourceIndex view_index(const Node& view, const IndexTuple& index);
 
 }  // namespace tenon

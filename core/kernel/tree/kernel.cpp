@@ -36,7 +36,7 @@ std::string_view bind_name(Bind bind) {
 }
 
 Expr KernelAxis::symbol() const {
-  // Else places would follow a loop of one iteration that what is stored there does not follow.
+  // A constant, so that indices do not depend on a loop of one iteration.
   return extent.is_const(1) ? Expr(0) : Expr::symbol(name, extent);
 }
 
@@ -146,7 +146,7 @@ void substitute(Kernel& kernel, const std::map<std::string, Expr>& values) {
   walk(kernel.body, [&](Statement& s) {
     s.index = s.index.substitute(values);
     s.mask = s.mask.substitute(values);
-    // Where a split or padding has points that are not real, a range would leave the extent.
+    // Clamped: out-of-range points of a split or pad would move the range out of the extent.
     if (s.range)
       s.range = LoopRange{max(s.range->begin.substitute(values), 0),
                           min(s.range->end.substitute(values), kernel.axes[s.axis].extent)};

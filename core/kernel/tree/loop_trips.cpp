@@ -6,8 +6,8 @@
 namespace tenon {
 namespace {
 
-/// A loop comes as a part without masks and one with them, each looks at its end once more; and
-/// where a branch has the loop twice, the side that no thread is on costs as much again.
+/// Tests at loop ends. A loop is emitted as a part without masks and one with masks; each has one
+/// more test, and a branch may hold the loop twice.
 constexpr int64_t kEnds = 4;
 
 class Trips {
@@ -24,7 +24,7 @@ class Trips {
  private:
   Expr of(const Statement& s, int64_t copies) const {
     if (s.kind != Statement::Kind::kLoop) {
-      // The sums of a matrix unit come to the loops after them copy by copy.
+      // The loops after a matrix reduction run once for each unrolled copy.
       const bool repeats = s.kind == Statement::Kind::kMatrix;
       return of(s.body, copies) * (repeats ? copies : 1);
     }
@@ -49,7 +49,7 @@ Expr loop_trips(const Kernel& kernel, uint32_t limit) {
     walk(std::vector<Statement>(section.begin(), section.end()),
          [&](const Statement& s) { loops = loops + (s.kind == Statement::Kind::kLoop ? 1 : 0); });
   }
-  // A section passes through the loops of the others once.
+  // A section's workgroups also test each loop of the other sections once.
   return kernel.sections.empty() ? most : most + loops;
 }
 

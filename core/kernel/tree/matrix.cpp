@@ -9,8 +9,8 @@
 namespace tenon {
 namespace {
 
-/// Steps that an index takes along an axis of constant extent: to each of its positions from the
-/// first. Empty where they vary with anything else.
+/// Offsets of an index along an axis of constant extent, from position 0. Empty if they depend on
+/// other axes.
 std::vector<int64_t> steps_along(const Kernel& kernel, const Expr& index, int axis) {
   const std::string& name = kernel.axes[axis].name;
   const Expr first = index.substitute({{name, Expr(0)}});
@@ -23,9 +23,8 @@ std::vector<int64_t> steps_along(const Kernel& kernel, const Expr& index, int ax
   return steps;
 }
 
-/// Whether the index goes along `row` from line to line, and along `element` inside of lines and
-/// from one to the next, `stride` elements further. It begins in one of those lines that pieces
-/// are not exchanged in, with a piece.
+/// True for a swizzled operand: `row` steps from line to line, `element` steps within a line and,
+/// every line, by `stride`. Its first element begins a piece of a line with identity swizzle.
 bool is_in_lines(const Kernel& kernel, const KValue& load, int row, int element,
                  MatrixOperand& out) {
   const auto size = static_cast<int64_t>(dtype_size(load.dtype));
@@ -46,13 +45,13 @@ bool is_in_lines(const Kernel& kernel, const KValue& load, int row, int element,
   return out.lines;
 }
 
-/// Row and column axes of a factor; false if its index does not go along them as a matrix does.
+/// Fills `out` for a load that is a matrix with these row and column axes; false if it is none.
 bool is_matrix(const Kernel& kernel, const KValueRef& load, int row, int column,
                MatrixOperand& out) {
   int64_t across = 0, down = 0;
   Expr rest, base;
   out = {load};
-  if (kernel.buffers[load->buffer].lines) {
+  if (kernel.buffers[load->buffer].swizzled) {
     if (is_in_lines(kernel, *load, row, column, out)) return true;
     out.transposed = true;
     return is_in_lines(kernel, *load, column, row, out);
@@ -81,8 +80,8 @@ bool find_product(const Kernel& kernel, const Statement& reduction, int m, int n
   return is_matrix(kernel, x, m, k, out.a) && is_matrix(kernel, y, k, n, out.b);
 }
 
-/// Where the tile of a load comes from; null if it is not a tile.
-const KValue* copied(const Kernel& kernel, const KValueRef& load) {
+/// The load that fills the tile of `load`; null if it is not a tile.
+const KValue* fill_load(const Kernel& kernel, const KValueRef& load) {
   const KValue* from = nullptr;
   walk(kernel.body, [&](const Statement& s) {
     if (s.kind == Statement::Kind::kStore && s.buffer == load->buffer &&
@@ -94,7 +93,7 @@ const KValue* copied(const Kernel& kernel, const KValueRef& load) {
 
 }  // namespace
 
-bool can_be_whole(const Kernel& kernel, int tile) {
+bool can_zero_fill(const Kernel& kernel, int tile) {
   bool can = true;
   walk(kernel.body, [&](const Statement& s) {
     if (s.kind != Statement::Kind::kStore || s.buffer != tile) return;
@@ -109,7 +108,7 @@ std::string check_matrix(Kernel& kernel, const Statement& reduction, int m, int 
   if (!find_product(kernel, reduction, m, n, k, product))
     return "a sum of products of two loads along the axes, contiguous along one each";
   Dependence dependence(kernel);
-  AxisSet own;  // an iteration that is not real must add nothing
+  AxisSet own;  // out-of-range iterations must add nothing
   walk(reduction.body, [&](const Statement& s) {
     if (s.kind == Statement::Kind::kLoop && kernel.axes[s.axis].kind == AxisKind::kReduce)
       own.set(s.axis);
@@ -123,11 +122,11 @@ std::string check_matrix(Kernel& kernel, const Statement& reduction, int m, int 
     if (!load->mask.is_const(1) || !known) return "loads without masks at indices known ahead";
     const BufferSpace space = kernel.buffers[load->buffer].space;
     if (is_shared_tile(kernel.buffers[load->buffer])) {
-      if (!kernel.buffers[load->buffer].whole || !can_be_whole(kernel, load->buffer))
+      if (!kernel.buffers[load->buffer].zero_filled || !can_zero_fill(kernel, load->buffer))
         return "tiles that are filled whole";
       if (!is_one_to_one(load->index)) return "loads of each element of a tile at one place";
     } else if (space == BufferSpace::kShared) {
-      const KValue* from = copied(kernel, load);
+      const KValue* from = fill_load(kernel, load);
       if (!from || from->constant.bits != 0) return "tiles whose fill is 0";
     } else if (space != BufferSpace::kGlobal) {
       return "loads from global or shared memory";
@@ -137,7 +136,7 @@ std::string check_matrix(Kernel& kernel, const Statement& reduction, int m, int 
       if (g.fills || ((dependence.of(g.lower) | dependence.of(g.upper)) & used).none()) continue;
       const bool filled = std::ranges::any_of(
           kernel.guards, [&](const Guard& f) { return f.fills && f.upper == g.upper; });
-      if (kernel.buffers[load->buffer].whole) continue;
+      if (kernel.buffers[load->buffer].zero_filled) continue;
       if (space == BufferSpace::kGlobal || !filled) return "whole matrices or shared tiles";
     }
     const Expr& count = kernel.buffers[load->buffer].count;
@@ -163,7 +162,7 @@ std::array<int, 3> matrix_axes(const Kernel& kernel, const Statement& reduction)
     if (is_matrix_loop(s)) axes[2] = s.axis;
   });
   if (axes[2] < 0) return axes;
-  // Rows around columns: the loop of the columns is the one that holds the reduction.
+  // The loop of the rows is around that of the columns, which holds the reduction.
   walk(kernel.body, [&](const Statement& s) {
     if (!is_matrix_loop(s)) return;
     bool around = false;
@@ -175,8 +174,8 @@ std::array<int, 3> matrix_axes(const Kernel& kernel, const Statement& reduction)
 
 namespace {
 
-bool carries_unreal(const Kernel& kernel, const std::vector<Statement>& body, AxisSet around,
-                    Dependence& dependence) {
+bool carries_out_of_range(const Kernel& kernel, const std::vector<Statement>& body, AxisSet around,
+                          Dependence& dependence) {
   for (const Statement& s : body) {
     AxisSet here = around, inside;
     if (s.kind == Statement::Kind::kLoop && kernel.axes[s.axis].kind == AxisKind::kOrdered)
@@ -184,21 +183,21 @@ bool carries_unreal(const Kernel& kernel, const std::vector<Statement>& body, Ax
     walk(s.body, [&](const Statement& inner) {
       if (inner.kind == Statement::Kind::kLoop) inside.set(static_cast<size_t>(inner.axis));
     });
-    const bool unreal = std::ranges::any_of(kernel.guards, [&](const Guard& g) {
+    const bool out_of_range = std::ranges::any_of(kernel.guards, [&](const Guard& g) {
       const AxisSet axes = dependence.of(g.lower) | dependence.of(g.upper);
       return (axes & here).any() && (axes & inside).none();
     });
-    if (!s.carried.empty() && unreal) return true;
-    if (carries_unreal(kernel, s.body, here, dependence)) return true;
+    if (!s.carried.empty() && out_of_range) return true;
+    if (carries_out_of_range(kernel, s.body, here, dependence)) return true;
   }
   return false;
 }
 
 }  // namespace
 
-bool carries_unreal(const Kernel& kernel) {
+bool carries_out_of_range(const Kernel& kernel) {
   Dependence dependence(kernel);
-  return carries_unreal(kernel, kernel.body, {}, dependence);
+  return carries_out_of_range(kernel, kernel.body, {}, dependence);
 }
 
 int loop_around_carried(Kernel& kernel) {
@@ -218,7 +217,7 @@ const MatrixAtom* find_atom(const Kernel& kernel, const Statement& reduction,
                             const MatrixProduct& product, int m, int n, int k, int64_t threads,
                             const Capabilities& capabilities) {
   const auto extent = [&](int axis) { return kernel.axes[axis].extent.value(); };
-  // Operands in lines, or neither.
+  // Both operands are swizzled, or neither.
   const auto fits = [&](const MatrixAtom& atom, const MatrixOperand& operand) {
     return operand.lines == atom.tiles;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A sum of products as matrix atoms take it.
+// Recognises sums of products that matrix atoms compute.
 #pragma once
 
 #include <array>
@@ -9,43 +9,42 @@
 
 namespace tenon {
 
-/// The factor of a product that is a matrix: rows are m (A) or k (B), columns k (A) or n (B).
+/// An operand of a matrix atom. A has rows m and columns k, B has rows k and columns n.
 struct MatrixOperand {
   KValueRef load;
-  int64_t stride = 0;  ///< between rows, or between columns if transposed
+  int64_t stride = 0;  ///< elements between rows, or between columns if transposed
   bool transposed = false;
-  bool lines = false;  ///< rows are cut into lines; then stride is between columns of lines
-  int64_t down() const { return transposed ? 1 : stride; }    ///< from row to row, without lines
-  int64_t across() const { return transposed ? stride : 1; }  ///< from column to column
+  bool lines = false;  ///< a swizzled tile, whose stride is between columns of lines
+  int64_t down() const { return transposed ? 1 : stride; }    ///< row stride, if not lines
+  int64_t across() const { return transposed ? stride : 1; }  ///< column stride, if not lines
 };
 
 struct MatrixProduct {
   MatrixOperand a, b;
 };
 
-/// Whether what is stored into a kept tile could be stored at points that are not real too: each
-/// has a place of its own.
-bool can_be_whole(const Kernel& kernel, int tile);
+/// True if the stores to a materialised tile may run at out-of-range points too: each point has an
+/// element of its own in the tile.
+bool can_zero_fill(const Kernel& kernel, int tile);
 
-/// Empty if the reduction is a sum of products of loads along these axes, that need no masks; else
-/// what was expected.
+/// Checks that the reduction is a sum of products of loads along these axes that need no masks.
+/// Returns what was expected, or an empty string.
 std::string check_matrix(Kernel& kernel, const Statement& reduction, int m, int n, int k);
-/// Of a reduction that check_matrix found in order.
+/// The operands of a reduction that passed check_matrix.
 MatrixProduct matrix_product(const Kernel& kernel, const Statement& reduction, int m, int n, int k);
 
-/// m, n and k of a reduction that was tensorized; each -1 if it was not.
+/// Axes m, n and k of a tensorized reduction; all -1 for others.
 std::array<int, 3> matrix_axes(const Kernel& kernel, const Statement& reduction);
 
-/// Whether sums are carried through an ordered iteration that is not real, of a split or padding:
-/// what scales them is not stored there.
-bool carries_unreal(const Kernel& kernel);
+/// True if a loop that carries accumulators has out-of-range iterations: their scale is not stored
+/// there.
+bool carries_out_of_range(const Kernel& kernel);
 
-/// An axis of a loop with iterations between sums that are carried and the loop that carries them;
-/// -1: there is none.
+/// Axis of a loop, of more than one iteration, between a carried reduction and the loop that
+/// carries it; -1 if there is none.
 int loop_around_carried(Kernel& kernel);
 
-/// The device's atom for a reduction whose innermost axes are bound to matrix; null if there is
-/// none. `m`, `n`, `k`: extents.
+/// The device's atom for a reduction along axes `m`, `n`, `k`; null if there is none.
 const MatrixAtom* find_atom(const Kernel& kernel, const Statement& reduction,
                             const MatrixProduct& product, int m, int n, int k, int64_t threads,
                             const Capabilities& capabilities);

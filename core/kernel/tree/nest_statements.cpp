@@ -13,10 +13,10 @@ namespace {
 
 using IdSet = std::vector<bool>;
 
-/// Reductions whose result a value needs, directly or through other reductions and lets.
-class Needs {
+/// The reductions that each reduction depends on, directly or through other reductions and lets.
+class ReductionDependence {
  public:
-  explicit Needs(const Kernel& kernel) : kernel_(kernel), of_(kernel.reductions) {
+  explicit ReductionDependence(const Kernel& kernel) : kernel_(kernel), of_(kernel.reductions) {
     for (const Statement& r : kernel.body) {  // operands first
       IdSet& set = of_[r.id];
       set.assign(kernel.reductions, false);
@@ -46,7 +46,7 @@ class Needs {
       if (symbols.contains(let.symbol) && seen_.insert(&let).second) add(let.value, set);
   }
   const Kernel& kernel_;
-  std::unordered_set<const Let*> seen_;  ///< lets use lets: each once
+  std::unordered_set<const Let*> seen_;
   std::vector<IdSet> of_;
 };
 
@@ -63,7 +63,7 @@ bool same_extents(const Kernel& kernel, const std::vector<int>& a, const std::ve
       a, b, [&](int x, int y) { return kernel.axes[x].extent == kernel.axes[y].extent; });
 }
 
-/// Of equal values the first, as values that were computed twice may be.
+/// Structural equality of values, memoised.
 class Equal {
  public:
   bool operator()(const KValueRef& a, const KValueRef& b) {
@@ -84,25 +84,25 @@ class Equal {
   std::set<std::pair<const KValue*, const KValue*>> known_;
 };
 
-/// The states of a reduction, each once: which each of them became.
-std::vector<int> once(std::vector<ReduceState>& states) {
+/// Removes duplicate states; returns the new number of each state.
+std::vector<int> deduplicate(std::vector<ReduceState>& states) {
   std::vector<int> out;
-  std::vector<ReduceState> kept;
+  std::vector<ReduceState> unique;
   Equal equal;
   for (ReduceState& state : states) {
-    const auto same = std::ranges::find_if(kept, [&](const ReduceState& other) {
+    const auto same = std::ranges::find_if(unique, [&](const ReduceState& other) {
       return other.op == state.op && other.dtype == state.dtype &&
              other.precision == state.precision && equal(other.value, state.value);
     });
-    out.push_back(static_cast<int>(same - kept.begin()));
-    if (same == kept.end()) kept.push_back(std::move(state));
+    out.push_back(static_cast<int>(same - unique.begin()));
+    if (same == unique.end()) unique.push_back(std::move(state));
   }
-  states = std::move(kept);
+  states = std::move(unique);
   return out;
 }
 
-/// Moves the states of reduction `from` after those of `to`, everywhere.
-void absorb(Kernel& kernel, std::vector<LoopNest>& nests, int to, int from) {
+/// Fuses reduction `from` into `to` and updates all uses.
+void fuse_reduction(Kernel& kernel, std::vector<LoopNest>& nests, int to, int from) {
   Statement& target = kernel.body[to];
   Statement& source = kernel.body[from];
   const std::vector<int> into = own_axes(target), axes = own_axes(source);
@@ -113,17 +113,17 @@ void absorb(Kernel& kernel, std::vector<LoopNest>& nests, int to, int from) {
   std::map<std::string, Expr> rename;
   for (size_t i = 0; i < axes.size(); ++i)
     rename.emplace(kernel.axes[axes[i]].name, kernel.axes[into[i]].symbol());
-  // The stores take part in the rewriting as statements of the body.
+  // The stores are in the body while it is rewritten.
   const size_t reductions = kernel.body.size();
   for (LoopNest& nest : nests)
     for (Statement& store : nest.stores) kernel.body.push_back(std::move(store));
   substitute(kernel, rename);
-  const std::vector<int> became = once(kernel.body[static_cast<size_t>(to)].states);
+  const std::vector<int> new_state = deduplicate(kernel.body[static_cast<size_t>(to)].states);
   rewrite_values(kernel, [&](const KValueRef& v) -> KValueRef {
     if (v->kind != KValueKind::kResult || (v->reduction != from_id && v->reduction != to_id))
       return v;
     const int state =
-        became[static_cast<size_t>(v->reduction == from_id ? first + v->state : v->state)];
+        new_state[static_cast<size_t>(v->reduction == from_id ? first + v->state : v->state)];
     return v->reduction == to_id && state == v->state ? v : make_result(to_id, state, v->dtype);
   });
   size_t next = reductions;
@@ -132,11 +132,11 @@ void absorb(Kernel& kernel, std::vector<LoopNest>& nests, int to, int from) {
   kernel.body.resize(reductions);
 }
 
-/// Whether `from` needs no reduction at or after `to`, so that it can run there, but those inside
-/// it, which come along.
-std::optional<std::vector<size_t>> can_share(const Kernel& kernel, Dependence& dependence,
-                                             size_t to, size_t from) {
-  const Needs needs(kernel);
+/// Nothing if `from` depends on `to` or on a reduction after it that is not nested in `from`. Else
+/// the nested ones, which move along.
+std::optional<std::vector<size_t>> nested_to_move(const Kernel& kernel, Dependence& dependence,
+                                                  size_t to, size_t from) {
+  const ReductionDependence needs(kernel);
   std::vector<size_t> inside;
   const std::vector<int> own = own_axes(kernel.body[from]);
   for (size_t k = to; k < from; ++k) {
@@ -149,7 +149,7 @@ std::optional<std::vector<size_t>> can_share(const Kernel& kernel, Dependence& d
   return inside;
 }
 
-bool share_one(Kernel& kernel, std::vector<LoopNest>& nests) {
+bool fuse_one(Kernel& kernel, std::vector<LoopNest>& nests) {
   Dependence dependence(kernel);
   for (size_t from = 1; from < kernel.body.size(); ++from) {
     for (size_t to = 0; to < from; ++to) {
@@ -158,7 +158,7 @@ bool share_one(Kernel& kernel, std::vector<LoopNest>& nests) {
       if (dependence.of_reduction(a.id) != dependence.of_reduction(b.id) ||
           !same_extents(kernel, own_axes(a), own_axes(b)))
         continue;
-      const auto inside = can_share(kernel, dependence, to, from);
+      const auto inside = nested_to_move(kernel, dependence, to, from);
       if (!inside) continue;
       size_t at = to;
       for (const size_t k : *inside) {
@@ -167,14 +167,14 @@ bool share_one(Kernel& kernel, std::vector<LoopNest>& nests) {
                     begin + static_cast<std::ptrdiff_t>(k) + 1);
         ++at;
       }
-      absorb(kernel, nests, static_cast<int>(at), static_cast<int>(from));
+      fuse_reduction(kernel, nests, static_cast<int>(at), static_cast<int>(from));
       return true;
     }
   }
   return false;
 }
 
-/// The body of the deepest loop of an axis in the set; the kernel's own if there is none.
+/// The body of the deepest loop of an axis in the set; the kernel's body if there is none.
 std::vector<Statement>& deepest(Kernel& kernel, const AxisSet& axes) {
   std::vector<Statement>* body = &kernel.body;
   size_t depth = 0;
@@ -190,8 +190,8 @@ std::vector<Statement>& deepest(Kernel& kernel, const AxisSet& axes) {
 
 }  // namespace
 
-void share_reductions(Kernel& kernel, std::vector<LoopNest>& nests) {
-  while (share_one(kernel, nests)) {
+void fuse_reductions(Kernel& kernel, std::vector<LoopNest>& nests) {
+  while (fuse_one(kernel, nests)) {
   }
 }
 
@@ -222,14 +222,14 @@ void place_statements(Kernel& kernel, std::vector<LoopNest> nests) {
       body->push_back(std::move(loop));
       body = &body->back().body;
     }
-    // A store stands after the loops beside it: they may still read what it overwrites.
+    // A store comes after the loops next to it: they may read what it overwrites.
     for (size_t i = 0; i < nest.stores.size(); ++i) {
       AxisSet own;
       for (const int axis : nest.axes) own[axis] = nest.ordered || stores[n][i][axis];
       deepest(kernel, own).push_back(std::move(nest.stores[i]));
     }
   }
-  // Users come later in the list, so going backwards their loops are there already.
+  // Backwards: users come later in the list, so their loops exist already.
   for (size_t i = reductions.size(); i-- > 0;) {
     std::vector<Statement>& body = deepest(kernel, needed[i]);
     body.insert(body.begin(), std::move(reductions[i]));

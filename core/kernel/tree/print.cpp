@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The loop tree as people read it.
+// Prints the loop tree for people.
 #include <fmt/format.h>
 
 #include "core/kernel/tree/kernel.hpp"

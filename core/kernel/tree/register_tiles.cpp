@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kMostElements = 128;  ///< of a thread
 
-/// The elements of a tile that an access touches: `first`, a step for each of the thread's numbers
-/// along x, y and z, and those that one thread goes through.
+/// The elements of a tile that an access touches: the first, a step for each thread number along x,
+/// y and z, and the elements that one thread walks.
 struct Touched {
   int64_t first = 0;
   std::array<int64_t, 3> threads{};
@@ -23,7 +23,7 @@ struct Touched {
 
 struct Use {
   int tile = -1;
-  std::optional<Touched> touched;  ///< nothing: not by a thread for itself
+  std::optional<Touched> touched;  ///< nothing: threads may share elements
 };
 
 class Uses {
@@ -97,12 +97,12 @@ class Uses {
     };
     operand(product.a, 0);
     operand(product.b, 1);
-    // A scale of each row, the same in all columns.
+    // A scale for each row, the same in all columns.
     if (s.continues && is_tile(*s.value))
       uses_.push_back({s.value->buffer, of_fragment(s.value->index, told[2], 1, 0)});
   }
 
-  /// Of a product's operands and sums, where its atom tells them.
+  /// Layouts of a product's operands and sums, if its atom has them.
   using Layouts = std::array<std::optional<AtomLayout>, 3>;
   Layouts layouts(const Statement& reduction) const {
     if (!matrix_) return {};
@@ -113,7 +113,7 @@ class Uses {
     return atom && !atom->tiles ? std::to_array(atom->layouts) : Layouts();
   }
 
-  /// Of an index that is a sum of steps along axes of threads and of loops without iterations.
+  /// Elements of an index that is a sum of steps along block axes and jammed axes.
   std::optional<Touched> touched(const Expr& index) const {
     Touched out;
     out.first = index.constant();
@@ -142,8 +142,8 @@ class Uses {
     return out;
   }
 
-  /// What a fragment adds along its rows or columns: a digit of the thread's number is its place
-  /// along x or y.
+  /// Adds a fragment's elements along its rows or columns. A thread's part is its number along x or
+  /// y.
   bool add_digits(const FragmentDigits& digits, int64_t step, Touched& out) const {
     if (step == 0) return true;
     if (digits.lanes > 1) out.own.push_back({step, digits.lanes});
@@ -166,7 +166,7 @@ class Uses {
   std::vector<Use> uses_;
 };
 
-/// All offsets that one thread touches from its first element on.
+/// All offsets that one thread touches, relative to its first element.
 std::vector<int64_t> offsets(const Touched& touched) {
   std::vector<int64_t> out{touched.first};
   for (const TileDigit& digit : touched.own) {
@@ -178,7 +178,7 @@ std::vector<int64_t> offsets(const Touched& touched) {
   return out;
 }
 
-/// The offsets as steps and counts; empty where they are no such numbers.
+/// The offsets as a mixed-radix number of steps and counts; empty if they are not one.
 std::vector<TileDigit> digits_of(std::vector<int64_t> all) {
   std::ranges::sort(all);
   all.erase(std::unique(all.begin(), all.end()), all.end());  // clang has no std::ranges::unique
@@ -201,7 +201,7 @@ std::vector<TileDigit> digits_of(std::vector<int64_t> all) {
              : std::vector<TileDigit>();
 }
 
-/// Whether no two threads have one element, but those that all have the same.
+/// True if threads with different steps touch different elements.
 bool are_apart(const std::vector<TileDigit>& digits, const std::array<int64_t, 3>& steps,
                const std::array<int64_t, 3>& threads) {
   std::vector<TileDigit> all = digits;
@@ -217,7 +217,7 @@ bool are_apart(const std::vector<TileDigit>& digits, const std::array<int64_t, 3
   return true;
 }
 
-/// Whether the places of an access are sums of those of its parts.
+/// True if register_place is additive over the parts of an access.
 bool fits(const KernelBuffer& tile, const Touched& touched) {
   struct Pair {
     int64_t offset, place;
@@ -234,7 +234,7 @@ bool fits(const KernelBuffer& tile, const Touched& touched) {
       all, [&](const Pair& p) { return register_place(tile, p.offset) == p.place; });
 }
 
-/// Sets a tile's digits if a thread has all that it touches of it.
+/// Sets a tile's digits if each thread touches only elements of its own.
 void set_digits(KernelBuffer& tile, int index, const Uses& uses) {
   std::vector<int64_t> all;
   const Touched* first = nullptr;
@@ -258,9 +258,9 @@ void set_digits(KernelBuffer& tile, int index, const Uses& uses) {
   if (!is_own) tile.digits.clear();
 }
 
-/// Stores beside one another take their values first: where a thread stores for all into a shared
-/// tile, it stores for all into the others. Whether one lost its digits.
-bool share_beside_shared(Kernel& kernel, const std::vector<Statement>& body) {
+/// Adjacent stores compute their values first. If one of them goes to a shared tile, one thread
+/// stores for all, so the others must be shared too. True if a tile lost its digits.
+bool propagate_shared(Kernel& kernel, const std::vector<Statement>& body) {
   bool changed = false;
   const auto is_store = [](const Statement& s) { return s.kind == Statement::Kind::kStore; };
   for (auto from = body.begin(); from != body.end();) {
@@ -275,7 +275,7 @@ bool share_beside_shared(Kernel& kernel, const std::vector<Statement>& body) {
     }
     from = to == from ? from + 1 : to;
   }
-  for (const Statement& s : body) changed |= share_beside_shared(kernel, s.body);
+  for (const Statement& s : body) changed |= propagate_shared(kernel, s.body);
   return changed;
 }
 
@@ -321,7 +321,7 @@ std::optional<Kernel> with_register_tiles(const Kernel& kernel, const Capabiliti
   const Uses uses(kernel, capabilities);
   for (size_t b = 0; b < out.buffers.size(); ++b)
     if (is_shared_tile(out.buffers[b])) set_digits(out.buffers[b], static_cast<int>(b), uses);
-  while (share_beside_shared(out, out.body)) {
+  while (propagate_shared(out, out.body)) {
   }
   bool found = false;
   for (KernelBuffer& tile : out.buffers) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tiles of share of which each thread has elements that no other touches: rows of a product whose
-// fragments say where they are, and what loops that are bound to the same threads make of them.
-// These need neither shared memory nor barriers.
+// Moves tiles of cooperative_load from shared memory to registers if each thread accesses only
+// elements of its own: rows of a product with a known fragment layout, and loops bound to the same
+// threads. Such tiles need neither shared memory nor barriers.
 #pragma once
 
 #include "core/ir/capabilities.hpp"
@@ -9,20 +9,20 @@
 
 namespace tenon {
 
-/// The kernel with such tiles in the threads' registers, if it has any: their digits are set, and
-/// indices of loads and stores but those of atoms are places among a thread's own elements. A tile
-/// stays shared where a thread would have many elements of it or would compute which one it takes.
+/// The kernel with such tiles in registers; nothing if it has none. Sets their digits, and rewrites
+/// indices, except those of atoms, to numbers of a thread's own elements. A tile stays shared if a
+/// thread would hold many elements or compute an element's number at run time.
 std::optional<Kernel> with_register_tiles(const Kernel& kernel, const Capabilities& capabilities);
 
 inline bool is_register_tile(const KernelBuffer& b) { return !b.digits.empty(); }
 
-/// Where a thread has the element that is so far from its first one in the tile.
+/// Number, among a thread's own elements, of the one at `offset` from its first in the tile.
 int64_t register_place(const KernelBuffer& tile, int64_t offset);
-/// The same of an index as it was, with the atom at its first element.
+/// The same for an index into the shared tile, with the atom's axes at 0.
 Expr register_place(const Kernel& kernel, const KernelBuffer& tile, const Expr& index);
 
-/// For each lane of a fragment how far its element is from the thread's first, rows and columns
-/// being so far apart.
+/// For each lane of a fragment the offset of its element from the thread's first, in elements of
+/// the tile.
 std::vector<int64_t> lane_offsets(const AtomLayout& layout, int lanes, int64_t row_step,
                                   int64_t column_step);
 

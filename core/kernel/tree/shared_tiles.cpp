@@ -54,7 +54,7 @@ std::vector<TileAccess> shared_tile_accesses(const Kernel& kernel,
   return out;
 }
 
-bool stay_apart(const TileAccess& a, const TileAccess& b, const KernelAxis& axis) {
+bool are_disjoint(const TileAccess& a, const TileAccess& b, const KernelAxis& axis) {
   int64_t step_a = 0, step_b = 0;
   Expr rest_a, rest_b;
   if (!a.index.linear_in(axis.name, step_a, rest_a) ||

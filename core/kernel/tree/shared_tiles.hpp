@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tiles that loops fill for loops after them, in shared memory: the threads of a workgroup fill
-// them together, and barriers part what fills from what takes.
+// Materialised tiles in shared memory: the threads of a workgroup fill them together, with barriers
+// between the stores and the loads.
 #pragma once
 
 #include <span>
@@ -10,16 +10,16 @@
 namespace tenon {
 
 inline bool is_shared_tile(const KernelBuffer& b) {
-  return b.kept && b.space == BufferSpace::kShared && b.written;
+  return b.materialised && b.space == BufferSpace::kShared && b.written;
 }
-/// Whether other threads of a workgroup may read what one stores there.
+/// True if other threads of the workgroup may read what a thread stores there.
 inline bool is_read_by_others(const KernelBuffer& b) {
   return b.space == BufferSpace::kGlobal ? b.read : is_shared_tile(b);
 }
 bool has_shared_tiles(const Kernel& kernel);
 
-/// One place for each point: a sum of symbols, of which each steps beyond what the smaller ones
-/// reach.
+/// True if different points have different elements: the index is a sum of symbols whose strides
+/// each exceed the reach of the smaller ones.
 bool is_one_to_one(const Expr& index);
 
 struct TileAccess {
@@ -28,13 +28,13 @@ struct TileAccess {
   bool writes = false;
 };
 
-/// Of statements with all that is inside them. `around`: the reduction whose steps they are, if
-/// any.
+/// All accesses in the statements and their bodies. `around`: the reduction that encloses them, for
+/// the loads of its steps.
 std::vector<TileAccess> shared_tile_accesses(const Kernel& kernel,
                                              std::span<const Statement> statements,
                                              const Statement* around = nullptr);
 
-/// Whether no element of the tile is touched by both in different iterations of the axis.
-bool stay_apart(const TileAccess& a, const TileAccess& b, const KernelAxis& axis);
+/// True if accesses in different iterations of the axis touch different elements.
+bool are_disjoint(const TileAccess& a, const TileAccess& b, const KernelAxis& axis);
 
 }  // namespace tenon

@@ -51,7 +51,7 @@ bool holds(DType dtype, const Expr& index) {
 KValueRef make_cast(KValueRef value, DType dtype) {
   if (value->dtype == dtype) return value;
   if (value->kind == KValueKind::kConst) return make_const(cast(value->constant, dtype));
-  // Index arithmetic may end in any dtype, if it has not wrapped before.
+  // An index that did not wrap can be computed in the new dtype.
   if (value->kind == KValueKind::kIndex && holds(value->dtype, value->index) &&
       (is_float(dtype) || holds(dtype, value->index)))
     return make_index(value->index, dtype);
@@ -73,7 +73,7 @@ KValueRef make_select(const Expr& condition, KValueRef x, const Scalar& y) {
   if (x->kind == KValueKind::kConst && x->constant == y) return x;
   if (x->kind == KValueKind::kLoad && x->mask == condition)
     return make_load(x->buffer, x->dtype, x->index, x->mask, y);
-  // A load that is real only where the condition holds gives the rest itself.
+  // The load's mask implies the condition: its fill is y already.
   if (x->kind == KValueKind::kLoad && x->constant == y &&
       logical_and(x->mask, condition) == x->mask)
     return x;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The leaves of a loop tree: an immutable DAG of scalar computations at one point of the loops.
+// Scalar values of a loop tree: an immutable DAG, computed at one point of the loops.
 //
-// Indices and masks are Expr over the axes, so the one simplifier of core/ir serves them all. A
-// number that only the data knows (the index of a TAKE) enters an Expr as a symbol that
-// Kernel::lets defines.
+// Indices and masks are Exprs over the axes, simplified as they are built. A value from memory,
+// such as the index of a TAKE, enters an Expr as a symbol that Kernel::lets defines.
 #pragma once
 
 #include <functional>
@@ -39,7 +38,7 @@ struct KValue {
   int buffer = -1;
   Op op = Op::INVALID;
   bool bits = false;         ///< of a CAST
-  bool approximate = false;  ///< of an op: a fast, less exact form will do
+  bool approximate = false;  ///< of an op: a faster, less accurate form is enough
   std::vector<KValueRef> operands;
   int reduction = -1, state = 0;
 };
@@ -50,18 +49,18 @@ KValueRef make_const(Scalar value);
 KValueRef make_index(Expr index, DType dtype);
 KValueRef make_load(int buffer, DType dtype, Expr index, Expr mask, Scalar fill);
 KValueRef make_op(Op op, DType dtype, std::vector<KValueRef> operands, bool bits = false);
-/// Whether every value of the index is one of the dtype, so that nothing wraps.
+/// True if every value of the index fits the dtype.
 bool holds(DType dtype, const Expr& index);
-KValueRef make_cast(KValueRef value, DType dtype);  ///< the value itself if it has that dtype
+KValueRef make_cast(KValueRef value, DType dtype);  ///< `value` if it has that dtype
 KValueRef make_result(int reduction, int state, DType dtype);
-/// c ? x : y; a load masked by the same condition takes a constant y as its fill instead.
+/// condition ? x : y. A load masked by the same condition gets y as its fill instead.
 KValueRef make_select(const Expr& condition, KValueRef x, const Scalar& y);
 
-/// The load below a widening cast, or that it is itself; null if it is no load.
+/// The load that `value` is, or that it widens; null if there is none.
 KValueRef widened_load(const KValueRef& value);
 
-/// Rewrites each value once, operands first; `change` gets a value whose operands are rewritten and
-/// gives another or the same.
+/// Rewrites each value once, operands first. `change` gets a value with rewritten operands and
+/// returns its replacement.
 class KValueRewriter {
  public:
   explicit KValueRewriter(std::function<KValueRef(const KValueRef&)> change)
@@ -71,10 +70,10 @@ class KValueRewriter {
  private:
   std::function<KValueRef(const KValueRef&)> change_;
   std::unordered_map<const KValue*, KValueRef> done_;
-  std::vector<KValueRef> keep_;  ///< so that no address in done_ is used again
+  std::vector<KValueRef> keep_;  ///< alive, so that addresses in done_ stay unique
 };
 
-/// Each value below the root once, operands first.
+/// Calls `use` once for each value of the DAG, operands first.
 void visit(const KValueRef& root, const std::function<void(const KValueRef&)>& use);
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What holds of every loop tree, whatever transforms have made of it.
+// Invariants of every loop tree.
 #pragma once
 
 #include "core/kernel/tree/kernel.hpp"

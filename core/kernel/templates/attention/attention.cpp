@@ -3,12 +3,12 @@
 
 namespace tenon {
 
-bool follows(const KValueRef& v, const KernelAxis& axis) {
+bool depends_on(const KValueRef& v, const KernelAxis& axis) {
   return v->index.depends_on(axis.name) || v->mask.depends_on(axis.name);
 }
 
 std::optional<AttentionAxes> find_attention(ScheduleBuilder& builder, int axis) {
-  const std::vector<int> axes = builder.chain(builder.loop(axis));
+  const std::vector<int> axes = builder.perfect_nest(builder.loop(axis));
   const std::vector<Statement>& body = builder.loop(axes.back()).body;
   if (body.front().kind != Statement::Kind::kReduce || body.front().states.size() != 1 ||
       body.front().states[0].op != Op::MAX || body.front().body.size() != 1 ||
@@ -21,13 +21,13 @@ std::optional<AttentionAxes> find_attention(ScheduleBuilder& builder, int axis) 
   const std::vector<KValueRef> operands = builder.loads(row.body[0]);
   if (operands.size() != 2) return std::nullopt;
   const KernelAxis& keys = builder.kernel.axes[out.keys];
-  const bool first = follows(operands[0], keys);
-  if (first == follows(operands[1], keys)) return std::nullopt;
+  const bool first = depends_on(operands[0], keys);
+  if (first == depends_on(operands[1], keys)) return std::nullopt;
   const KValueRef &key = operands[first ? 0 : 1], &query = operands[first ? 1 : 0];
   for (const int a : axes) {
     const KernelAxis& candidate = builder.kernel.axes[a];
     if (candidate.kind != AxisKind::kParallel) return std::nullopt;
-    const bool is_row = follows(query, candidate) && !follows(key, candidate);
+    const bool is_row = depends_on(query, candidate) && !depends_on(key, candidate);
     (is_row ? out.rows : out.batch).push_back(a);
   }
   return out;
@@ -78,7 +78,7 @@ AttentionParts attention_parts(ScheduleBuilder& builder, int at) {
       out.ends.push_back(a);
   }
   for (const Statement& s : builder.loop(out.blocks).body)
-    if (s.kind != Statement::Kind::kStore) out.inside.push_back(&s);
+    if (s.kind != Statement::Kind::kStore) out.block_parts.push_back(&s);
   return out;
 }
 

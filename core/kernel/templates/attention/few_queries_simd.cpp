@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Few queries and many keys, on processors with vector registers. What counts is that keys and
-// values are read once, in the order of memory: a key serves all queries of its group at once, with
-// lanes along the product; maxima and powers have theirs along the keys of a block, the sums along
-// the values.
+// Attention with few queries and many keys, on SIMD processors. Keys and values are read once, in
+// memory order: a key serves all queries of its group at once. Lanes run along the terms of a
+// score, then along the keys of a block for maxima and powers, then along the values for the sums.
 #include <algorithm>
 #include <span>
 
@@ -11,10 +10,10 @@
 namespace tenon {
 namespace {
 
-/// Scores of a block, which stay in the nearest cache, and its keys: neither of the two streams is
-/// left soon.
+/// Scores of a block, which stay in the nearest cache, and bounds of its keys: a block reads each
+/// of the two streams for a while.
 constexpr int64_t kScores = 2048, kLeastKeys = 64, kMostKeys = 512;
-/// Queries, beyond which a product of matrices would pay.
+/// Beyond so many queries a matrix product is faster.
 constexpr int64_t kMostFewQueries = 64;
 
 class FewQueries {
@@ -27,9 +26,9 @@ class FewQueries {
   void run(int at) {
     const AttentionParts parts = attention_parts(builder_, at);
     for (const int a : parts.ends) schedule_attention_end(builder_, a, lanes_);
-    // Each step may move statements, so that parts are found again.
-    for (size_t i = 0; i < parts.inside.size(); ++i) {
-      const Statement& part = *attention_parts(builder_, at).inside[i];
+    // A step may move statements, so parts are looked up again.
+    for (size_t i = 0; i < parts.block_parts.size(); ++i) {
+      const Statement& part = *attention_parts(builder_, at).block_parts[i];
       if (i == 0)
         scores(part);
       else if (i < 3)
@@ -41,11 +40,11 @@ class FewQueries {
 
  private:
   std::vector<int> loops(const Statement& part) const {
-    return part.kind == Statement::Kind::kLoop ? builder_.chain(part) : std::vector<int>{};
+    return part.kind == Statement::Kind::kLoop ? builder_.perfect_nest(part) : std::vector<int>{};
   }
 
-  /// Unrolls as many as divide an axis, up to `most`, and gives the loop around them: -1 if none is
-  /// left.
+  /// Unrolls up to `most` iterations that divide an axis. Returns the loop around them and their
+  /// number.
   std::pair<int, int64_t> copies(int axis, int64_t most) {
     const Expr& extent = builder_.extent(axis);
     int64_t count = std::max<int64_t>(1, std::min(most, builder_.size(axis)));
@@ -59,9 +58,8 @@ class FewQueries {
   void scores(const Statement& part) {
     const std::vector<int> axes = loops(part);
     const Statement* product = reduction_in(part);
-    const int size = builder_.chain(product->body[0]).back();
-    // Whole rows one after another, as the processor reads ahead along them: a sum for each vector
-    // of a row.
+    const int size = builder_.perfect_nest(product->body[0]).back();
+    // Whole rows in sequence, for the hardware prefetcher: a sum for each vector of a row.
     const int64_t vectors = (builder_.size(size) + lanes_ - 1) / lanes_;
     int64_t rows = 1;
     for (const int a : std::span(axes).first(axes.size() - 1)) rows *= builder_.size(a);
@@ -100,7 +98,7 @@ class FewQueries {
       order.insert(order.begin() + 1, around);
     }
     if (order.size() > 1) builder_.reorder(order);
-    // Sums enough for what is in flight.
+    // Enough sums to hide the latency of multiply-adds.
     if (room > 1) copies(keys, std::min<int64_t>(4, room));
   }
 
@@ -120,7 +118,7 @@ bool schedule_few_queries(ScheduleBuilder& builder, const AttentionAxes& found, 
   std::vector<int> order = found.batch;
   order.insert(order.end(), found.rows.begin(), found.rows.end());
   if (order.size() > 1) builder.reorder(order);
-  // Without a batch the loop around all of the rows is one of one iteration.
+  // Without a batch the loop around the rows has one iteration.
   const int at = found.batch.empty()
                      ? builder.split(found.rows.front(), builder.size(found.rows.front())).first
                      : found.batch.back();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A maximum of products, and the sums that follow it, on devices with matrix atoms: a workgroup has
-// a tile of queries, and goes over the keys block by block. Atoms put the scores of a block into
-// shared memory, threads make weights of them there, and atoms sum these times the values; the
-// totals stay in the fragments of their subgroup.
+// Flash attention on devices with matrix atoms. A workgroup has a tile of queries and loops over
+// blocks of keys. Atoms compute the scores of a block, threads turn them into weights in shared
+// memory or in fragments, and atoms multiply these by the values. The totals stay in fragments.
 #include <algorithm>
 #include <iterator>
 
@@ -15,15 +14,16 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMostQueries = 128, kLeastQueries = 32;  ///< queries of a workgroup
-constexpr int64_t kKeysOfBlock = 64;                       ///< of a block
-constexpr int64_t kScoresPad = 4;    ///< f32 after rows of scores, so that no two share a bank
-constexpr int64_t kPartials = 2048;  ///< bytes for sums of the threads of a row
-constexpr int64_t kMostStages = 2;   ///< of a block of keys and of values
-constexpr int64_t kMostSums = 144;   ///< of a thread that has them in registers
-constexpr int64_t kStepsAtOnce = 8;  ///< of a row's maximum and sum
+constexpr int64_t kMostQueries = 128, kLeastQueries = 32;  ///< of a workgroup
+constexpr int64_t kKeysOfBlock = 64;
+constexpr int64_t kScoresPad =
+    4;  ///< f32 elements after each row of scores, against bank conflicts
+constexpr int64_t kPartials = 2048;  ///< bytes for partial sums of the threads of a row
+constexpr int64_t kMostStages = 2;   ///< of multi-buffered keys and values
+constexpr int64_t kMostSums = 144;   ///< accumulators of a thread
+constexpr int64_t kStepsAtOnce = 8;  ///< unrolled, of a row's maximum and sum
 
-/// The device's atoms for a product of these whose sums are f32.
+/// The device's atoms for the product of a reduction.
 std::vector<MatrixAtom> atoms_for_scores(const ScheduleBuilder& builder,
                                          const Statement& reduction) {
   const ReduceState& sum = reduction.states[0];
@@ -42,10 +42,10 @@ std::vector<MatrixAtom> atoms_for_scores(const ScheduleBuilder& builder,
   return out;
 }
 
-/// How the rows of a workgroup are divided: each subgroup has `copies` atoms one below the other.
+/// The rows of a workgroup: each subgroup has `copies` atoms down.
 struct Rows {
   int64_t subgroups, copies;
-  bool in_fragments;  ///< scores and weights stay there: the atom says which threads have a row
+  bool in_fragments;  ///< scores and weights stay in fragments, whose layout the atom gives
 };
 
 class MatrixUnitAttention {
@@ -60,23 +60,23 @@ class MatrixUnitAttention {
 
   bool run(int tiles) {
     const AttentionParts parts = attention_parts(builder_, tiles);
-    if (parts.inside.size() != 4) return false;
-    const Statement *scores = reduction_in(*parts.inside[0]),
-                    *sums = reduction_in(*parts.inside[3]);
+    if (parts.block_parts.size() != 4) return false;
+    const Statement *scores = reduction_in(*parts.block_parts[0]),
+                    *sums = reduction_in(*parts.block_parts[3]);
     if (!std::ranges::count(atoms_for_scores(builder_, *sums), atom_.id, &MatrixAtom::id))
       return false;
     const int score = scores->id, total = sums->id;
     std::vector<int> nests;
-    for (const Statement* s : parts.inside) nests.push_back(s->axis);
+    for (const Statement* s : parts.block_parts) nests.push_back(s->axis);
 
-    const Product product = tile(builder_.chain(builder_.loop(nests[0])));
-    const Product sum = tile(builder_.chain(builder_.loop(nests[3])));
+    const Product product = tile(builder_.perfect_nest(builder_.loop(nests[0])));
+    const Product sum = tile(builder_.perfect_nest(builder_.loop(nests[3])));
     if (builder_.refusal()) return false;
     for (const int a : parts.ends) rows_.in_fragments ? end_in_fragments(a) : end(a);
     for (const int a : {nests[1], nests[2]}) rows_.in_fragments ? rows_of_lanes(a) : row_pass(a);
     const KernelAxis row = builder_.kernel.axes[product.m];
-    stage(score, tiles, [&](const KValueRef& v) { return follows(v, row); });
-    stage(score, parts.blocks, [&](const KValueRef& v) { return !follows(v, row); });
+    stage(score, tiles, [&](const KValueRef& v) { return depends_on(v, row); });
+    stage(score, parts.blocks, [&](const KValueRef& v) { return !depends_on(v, row); });
     stage(total, parts.blocks, [](const KValueRef&) { return true; });
     tensorize(product);
     tensorize(sum);
@@ -92,7 +92,7 @@ class MatrixUnitAttention {
     int m = -1, n = -1, k = -1, steps = -1;
   };
 
-  /// Rows for each subgroup, columns in atoms, of the nest of a product.
+  /// Tiles the nest of a product: rows for each subgroup, columns in atoms.
   Product tile(const std::vector<int>& axes) {
     if (axes.size() != 2 || !builder_.extent(axes[1]).divisible_by(atom_.n)) {
       builder_.give_up("rows and columns of whole atoms");
@@ -100,7 +100,7 @@ class MatrixUnitAttention {
     }
     const auto [group, m] = builder_.split(axes[0], atom_.m);
     const auto [copy, n] = builder_.split(axes[1], atom_.n);
-    // A loop of one iteration is not unrolled, so it may not stand between the axes of the atom.
+    // A loop of one iteration is not unrolled, so it must not be between the atom's axes.
     if (builder_.size(copy) == 1) builder_.reorder({group, copy, m, n});
     sums_ += rows_.copies * atom_.c_lanes * builder_.size(copy);
     if (rows_.in_fragments && sums_ > kMostSums) builder_.give_up("sums that registers hold");
@@ -115,7 +115,8 @@ class MatrixUnitAttention {
     }
     for (const int a : {m, copy, n}) builder_.unroll(a);
     const Statement* reduction = reduction_in(builder_.loop(n));
-    const auto [steps, k] = builder_.split(builder_.chain(reduction->body[0]).back(), atom_.k);
+    const auto [steps, k] =
+        builder_.split(builder_.perfect_nest(reduction->body[0]).back(), atom_.k);
     return {m, n, k, steps};
   }
 
@@ -124,7 +125,7 @@ class MatrixUnitAttention {
     if (rows_.in_fragments) builder_.unroll(product.steps);
   }
 
-  /// Splits an axis as the elements of a fragment are: gives the threads' part, unrolls the others.
+  /// Splits an axis by the layout of a fragment. Unrolls the lanes and returns the threads' part.
   int thread_digit(int axis, const FragmentDigits& digits, bool in_vectors = false) {
     const auto [more, low] = builder_.split(axis, int64_t{digits.lanes} * digits.threads);
     const auto [thread, lane] = builder_.split(low, digits.lanes);
@@ -141,7 +142,7 @@ class MatrixUnitAttention {
     builder_.bind(thread_digit(group, atom_.layouts[2]->rows), Bind::kBlockY);
   }
 
-  /// What goes along each row: a loop, of a maximum or a sum or of neither.
+  /// The loop along each row, and whether it is a reduction's.
   struct Along {
     int axis;
     bool is_sum;
@@ -149,10 +150,10 @@ class MatrixUnitAttention {
   Along along_rows(int rows) {
     const Statement* reduction = reduction_in(builder_.loop(rows));
     if (reduction) return {reduction->body[0].axis, true};
-    return {builder_.chain(builder_.loop(rows)).back(), false};
+    return {builder_.perfect_nest(builder_.loop(rows)).back(), false};
   }
 
-  /// A maximum or a sum of each row, by the threads that have the row.
+  /// A pass over each row by the threads whose fragments hold the row.
   void rows_of_lanes(int rows) {
     if (builder_.refusal()) return;
     const auto [along, is_sum] = along_rows(rows);
@@ -166,13 +167,13 @@ class MatrixUnitAttention {
 
   void end_in_fragments(int rows) {
     if (builder_.refusal()) return;
-    const std::vector<int> axes = builder_.chain(builder_.loop(rows));
+    const std::vector<int> axes = builder_.perfect_nest(builder_.loop(rows));
     bind_rows(axes[0]);
     if (axes.size() > 1)
       builder_.bind(thread_digit(axes.back(), atom_.layouts[2]->columns, true), Bind::kBlockX);
   }
 
-  /// A maximum or a sum of each row: some threads a row.
+  /// A pass over each row in shared memory, with several threads a row.
   void row_pass(int rows) {
     if (builder_.refusal()) return;
     const auto [along, is_sum] = along_rows(rows);
@@ -190,10 +191,10 @@ class MatrixUnitAttention {
     builder_.unroll(builder_.split(steps, kStepsAtOnce).second);
   }
 
-  /// Before and after the blocks.
+  /// Parts before and after the blocks.
   void end(int rows) {
     if (builder_.refusal()) return;
-    const std::vector<int> axes = builder_.chain(builder_.loop(rows));
+    const std::vector<int> axes = builder_.perfect_nest(builder_.loop(rows));
     if (axes.size() == 1) {
       const auto [z, x] = builder_.split(rows, threads_.x);
       builder_.bind(z, Bind::kBlockZ);
@@ -204,7 +205,7 @@ class MatrixUnitAttention {
                       builder_.short_vector(builder_.loop(axes.front()), axes.back()), true);
   }
 
-  /// The load from global memory under a reduction that is the one.
+  /// Stages the load from global memory in a reduction that `is_it` accepts.
   template <class IsIt>
   void stage(int reduction, int at, IsIt is_it) {
     KValueRef load;
@@ -233,10 +234,10 @@ class MatrixUnitAttention {
   const MatrixAtom& atom_;
   const Rows rows_;
   Threads threads_;
-  int64_t sums_ = 0;  ///< that a thread has of both products
+  int64_t sums_ = 0;  ///< accumulators of a thread, of both products
 };
 
-/// Of workgroups with so many rows each.
+/// Number of workgroups with `rows` rows each.
 int64_t count_workgroups(const ScheduleBuilder& builder, const AttentionAxes& found, int64_t rows) {
   const int queries = queries_of(builder, found, 1);
   int64_t count = 1;
@@ -244,7 +245,7 @@ int64_t count_workgroups(const ScheduleBuilder& builder, const AttentionAxes& fo
   return queries < 0 ? count : count * ((builder.size(queries) + rows - 1) / rows);
 }
 
-/// Whether a row of scores is in some threads side by side, and the next one in the next threads.
+/// True if consecutive threads hold a row of scores, and the next threads the next row.
 bool has_rows_in_threads(const MatrixAtom& atom) {
   if (!atom.layouts[0] || !atom.layouts[2]) return false;
   const AtomLayout& sums = *atom.layouts[2];
@@ -287,16 +288,16 @@ bool attention_on_matrix_units(ScheduleBuilder& builder, const AttentionAxes& fo
   const int64_t units = std::max<int64_t>(1, builder.caps.compute_units);
   int64_t most = kMostQueries;
   while (most > kLeastQueries && count_workgroups(builder, found, most) < units) most /= 2;
-  // Two workgroups of a unit fill one another's waits, where its memory holds them.
+  // Two workgroups a unit hide each other's latency, if shared memory holds both.
   for (const bool in_fragments : {true, false})
-    for (const int64_t beside : {2, 1})
+    for (const int64_t workgroups : {2, 1})
       for (const MatrixAtom& atom : atoms)
         for (int64_t rows = most; rows >= kLeastQueries; rows /= 2)
           for (const int64_t copies : {2, 1})
             if (builder.attempt([&](ScheduleBuilder& trial) {
                   return with_rows(trial, found, atom,
                                    {rows / atom.m / copies, copies, in_fragments}) &&
-                         (shared_bytes(trial, false) + kPartials) * beside <=
+                         (shared_bytes(trial, false) + kPartials) * workgroups <=
                              builder.caps.max_shared_bytes;
                 }))
               return true;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A maximum of products, and the sums that follow it, on processors with vector registers: softmax
-// of a product of matrices, and its product with a third. A block of queries is computed at a time,
-// its keys block by block. Lanes run along the queries for the scores and all that is done to them,
-// and along the values for the second product: the other operand is broadcast, so that of all that
-// is read only the queries are packed.
+// Flash attention on SIMD processors: blocks of queries by blocks of keys. Lanes run along the
+// queries for scores and weights, and along the values for the second product. The other operand is
+// broadcast, so only the queries are packed.
 #include <algorithm>
 #include <bit>
 #include <span>
@@ -13,8 +11,7 @@
 namespace tenon {
 namespace {
 
-/// Queries of a block, and keys: a block of keys and one of values stay in the nearest cache beside
-/// what is computed of them.
+/// Queries and keys of a block: blocks of keys, values and scores stay in the nearest cache.
 constexpr int64_t kBlockQueries = 64, kBlockKeys = 64;
 
 class SimdAttention {
@@ -33,11 +30,11 @@ class SimdAttention {
   }
 
  private:
-  /// Of the factors of a score, which stand first in a block, the one that no block has a part in.
+  /// Stages the query operand: the factor of the score that does not depend on the key block.
   void stage_queries(int blocks, int tiles) {
     const KernelAxis block = builder_.kernel.axes[blocks];
     for (const KValueRef& load : builder_.loads(*reduction_in(builder_.loop(blocks))))
-      if (!follows(load, block)) builder_.stage(load, tiles);
+      if (!depends_on(load, block)) builder_.stage(load, tiles);
   }
 
   /// The largest power of two up to `most` that divides the axis.
@@ -52,14 +49,14 @@ class SimdAttention {
   }
 
   void scores(int queries) {
-    const std::vector<int> axes = builder_.chain(builder_.loop(queries));
+    const std::vector<int> axes = builder_.perfect_nest(builder_.loop(queries));
     const int keys = axes.back();
     vectors_of(builder_, queries, lanes_, 2);
     builder_.unroll(builder_.split(keys, tile(keys, registers() / 4)).second);
   }
 
   void sums(int queries) {
-    const std::vector<int> axes = builder_.chain(builder_.loop(queries));
+    const std::vector<int> axes = builder_.perfect_nest(builder_.loop(queries));
     const int values = axes.back(), row = axes[axes.size() - 2];
     const int panels = vectors_of(builder_, values, lanes_, 2);
     const int tiles = builder_.split(row, tile(row, registers() / 4)).first;
@@ -112,10 +109,11 @@ int vectors_of(ScheduleBuilder& builder, int axis, int64_t lanes, int64_t most) 
 }
 
 void schedule_attention_end(ScheduleBuilder& builder, int axis, int64_t lanes) {
-  const int last = builder.chain(builder.loop(axis)).back();
+  const int last = builder.perfect_nest(builder.loop(axis)).back();
   const std::vector<int> own = nests(builder.loop(last).body);
   if (own.empty()) vectors_of(builder, last, lanes, 1);
-  for (const int a : own) vectors_of(builder, builder.chain(builder.loop(a)).back(), lanes, 1);
+  for (const int a : own)
+    vectors_of(builder, builder.perfect_nest(builder.loop(a)).back(), lanes, 1);
 }
 
 bool attention_on_vectors(ScheduleBuilder& builder, const AttentionAxes& found, int axis) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A maximum of products, and the sums that follow it, on devices with workgroups: a thread has a
-// few queries, goes over the keys by itself, and keeps what it sums. Threads share nothing but what
-// they read, so none waits for others, and each leaves out the blocks that a mask hides from it.
+// Flash attention on devices with workgroups, without matrix atoms. A thread has a few queries,
+// loops over the keys and holds its sums. Threads need no barriers, and each skips the blocks that
+// are masked for its queries.
 #include <algorithm>
 
 #include "core/kernel/templates/attention/attention.hpp"
@@ -13,8 +13,8 @@ namespace {
 constexpr int64_t kAttentionThreads = 64;  ///< of a workgroup
 constexpr int64_t kCopies = 256;           ///< unrolled, so that sums stay in a GPU's registers
 
-/// Queries of a thread, and keys of a block: their scores are all in registers. Longer blocks mean
-/// fewer loops, for devices that count them.
+/// Queries of a thread and keys of a block, whose scores are in registers. Longer blocks have fewer
+/// loop iterations, for devices that limit them.
 struct AttentionTile {
   int64_t queries, keys;
 };
@@ -35,7 +35,7 @@ class ThreadAttention {
   }
 
  private:
-  /// Scores, maxima, powers, and then the sums with loops of their own.
+  /// The loop over blocks: scores, maxima, powers, then the sums with own loops.
   void blocks(int axis) {
     const std::vector<int> inside = nests(builder_.loop(axis).body);
     scores(inside[0]);
@@ -43,27 +43,27 @@ class ThreadAttention {
     for (size_t i = 3; i < inside.size(); ++i) sums(inside[i]);
   }
 
-  /// A loop over the queries, what is in it, and so on.
+  /// Unrolls a loop nest and the reductions in it.
   void unroll_all(int axis) {
-    const std::vector<int> axes = builder_.chain(builder_.loop(axis));
+    const std::vector<int> axes = builder_.perfect_nest(builder_.loop(axis));
     for (const Statement& s : std::vector<Statement>(builder_.loop(axes.back()).body))
       if (s.kind == Statement::Kind::kReduce) builder_.unroll(s.body[0].axis);
     for (const int a : axes) builder_.unroll(a);
   }
 
   void scores(int queries) {
-    const std::vector<int> axes = builder_.chain(builder_.loop(queries));
+    const std::vector<int> axes = builder_.perfect_nest(builder_.loop(queries));
     for (const Statement& s : std::vector<Statement>(builder_.loop(axes.back()).body)) {
       if (s.kind != Statement::Kind::kReduce) continue;
-      const int along = builder_.chain(s.body[0]).back();
+      const int along = builder_.perfect_nest(s.body[0]).back();
       lanes(along, builder_.short_vector_of(builder_.loads(s), along));
     }
     for (const int a : axes) builder_.unroll(a);
   }
 
-  /// The sums of all queries side by side: what they are multiplied with is read once.
+  /// The sums of all queries together, so that values are read once.
   void sums(int queries) {
-    const std::vector<int> axes = builder_.chain(builder_.loop(queries));
+    const std::vector<int> axes = builder_.perfect_nest(builder_.loop(queries));
     const int values = axes.back();
     builder_.unroll(builder_.loop(values).body[0].body[0].axis);
     const int panel = along_values(values, tile_.queries * tile_.keys);
@@ -71,19 +71,19 @@ class ThreadAttention {
     builder_.unroll(queries);
   }
 
-  /// Before and after the blocks.
+  /// Parts before and after the blocks.
   void ends(int queries) {
-    const std::vector<int> axes = builder_.chain(builder_.loop(queries));
+    const std::vector<int> axes = builder_.perfect_nest(builder_.loop(queries));
     if (axes.size() > 1) {
       along_values(axes.back(), tile_.queries);
     } else {
       for (const int a : nests(builder_.loop(queries).body))
-        along_values(builder_.chain(builder_.loop(a)).back(), tile_.queries);
+        along_values(builder_.perfect_nest(builder_.loop(a)).back(), tile_.queries);
     }
     builder_.unroll(queries);
   }
 
-  /// Gives the loop over vectors, or -1 where it is unrolled too.
+  /// Vectorises a loop over values. Returns the loop over vectors, or -1 if it is unrolled too.
   int along_values(int values, int64_t copies) {
     const int panel = lanes(values, builder_.short_vector(builder_.loop(values), values));
     if (builder_.kind() == DeviceKind::kSpmd || !builder_.extent(panel).is_const() ||
@@ -132,7 +132,7 @@ bool with_attention_tile(ScheduleBuilder& builder, const AttentionAxes& found,
 }  // namespace
 
 bool attention_on_threads(ScheduleBuilder& builder, const AttentionAxes& found) {
-  // Matrix units compute the products of three kernels faster than threads those of one.
+  // With matrix units three kernels are faster than one without.
   if (builder.kind() != DeviceKind::kSpmd && !builder.caps.atoms.empty()) return false;
   return std::ranges::any_of(kTiles, [&](const AttentionTile& tile) {
     return builder.attempt(

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums over what products of matrices give, element by element, on processors with vector
-// registers: the gradients of attention, whose weights are computed again. A block of the axis that
-// the products follow beside that of the sum is computed at a time, the sum block by block. Lanes
-// run along that axis for the products and what is made of them, and along the results' last axis
-// for the sums; of what is read only the operands that follow the axis are packed, once a block.
+// Attention's gradient on SIMD processors: sums over pointwise functions of rematerialised
+// products. Blocks of rows (the products' other axis) by blocks of the sum. Lanes run along the
+// rows for the products and weights, and along the results' last axis for the sums. Only the
+// operands that depend on the rows are packed, once a block.
 #include <algorithm>
 #include <span>
 
@@ -12,7 +11,7 @@
 namespace tenon {
 namespace {
 
-/// Positions of a block, and terms: the tiles of a block stay in the private cache.
+/// Rows and terms of a block: its tiles stay in the private cache.
 constexpr int64_t kBlockRows = 64, kBlockTerms = 64;
 
 struct Rematerialised {
@@ -31,7 +30,7 @@ std::vector<KValueRef> loads_below(const KValueRef& value) {
 }
 
 std::optional<Rematerialised> find_rematerialised(ScheduleBuilder& builder, int axis) {
-  const std::vector<int> axes = builder.chain(builder.loop(axis));
+  const std::vector<int> axes = builder.perfect_nest(builder.loop(axis));
   const std::vector<Statement>& body = builder.loop(axes.back()).body;
   if (body.empty() || body.front().kind != Statement::Kind::kReduce ||
       body.front().body.size() != 1 || body.front().body[0].kind != Statement::Kind::kLoop)
@@ -50,8 +49,8 @@ std::optional<Rematerialised> find_rematerialised(ScheduleBuilder& builder, int 
       const std::vector<KValueRef> operands = loads_below(state.value);
       if (operands.size() != 2) return std::nullopt;
       const KernelAxis& along = builder.kernel.axes[out.terms];
-      const bool first = follows(operands[0], along);
-      if (first == follows(operands[1], along)) return std::nullopt;
+      const bool first = depends_on(operands[0], along);
+      if (first == depends_on(operands[1], along)) return std::nullopt;
       rows.push_back(operands[first ? 1 : 0]);
     }
   }
@@ -59,7 +58,7 @@ std::optional<Rematerialised> find_rematerialised(ScheduleBuilder& builder, int 
   for (const int a : axes) {
     const KernelAxis& candidate = builder.kernel.axes[a];
     if (candidate.kind != AxisKind::kParallel) return std::nullopt;
-    const auto moves = [&](const KValueRef& load) { return follows(load, candidate); };
+    const auto moves = [&](const KValueRef& load) { return depends_on(load, candidate); };
     if (used[a] && std::ranges::all_of(rows, moves)) out.row = a;
   }
   if (out.row < 0) return std::nullopt;
@@ -80,8 +79,9 @@ class SimdAttentionGradient {
     const auto blocks = std::ranges::find_if(
         around, [&](int a) { return builder_.kernel.axes[a].kind == AxisKind::kOrdered; });
     for (const int a : around)
-      if (a != *blocks) vectors_of(builder_, builder_.chain(builder_.loop(a)).back(), lanes_, 1);
-    // Products, what is made of them, and then the sums with loops of their own.
+      if (a != *blocks)
+        vectors_of(builder_, builder_.perfect_nest(builder_.loop(a)).back(), lanes_, 1);
+    // Products, then the weights made of them, then the sums with own loops.
     const std::vector<int> inside = nests(builder_.loop(*blocks).body);
     const size_t factors = inside.size() - 1 - (found.own.empty() ? 0 : found.sums);
     for (size_t i = 0; i < factors; ++i) products(inside[i]);
@@ -91,7 +91,7 @@ class SimdAttentionGradient {
   }
 
  private:
-  /// The largest power of two that divides the axis, up to a quarter of the registers for all
+  /// The largest power of two that divides the axis, up to a quarter of the registers over all
   /// states.
   int64_t tile(int axis, size_t states) const {
     const uint64_t registers = builder_.caps.vector_registers ? builder_.caps.vector_registers : 16;
@@ -103,14 +103,14 @@ class SimdAttentionGradient {
   size_t states_in(int loop) { return builder_.loop(loop).body.front().states.size(); }
 
   void products(int row) {
-    const int terms = builder_.chain(builder_.loop(row)).back();
+    const int terms = builder_.perfect_nest(builder_.loop(row)).back();
     const size_t states = states_in(terms);
     vectors_of(builder_, row, lanes_, 2);
     builder_.unroll(builder_.split(terms, tile(terms, states)).second);
   }
 
   void sums(int row) {
-    const int columns = builder_.chain(builder_.loop(row)).back();
+    const int columns = builder_.perfect_nest(builder_.loop(row)).back();
     const size_t states = states_in(columns);
     const int panels = vectors_of(builder_, columns, lanes_, 2);
     const auto [tiles, copies] = builder_.split(row, tile(row, states));
@@ -122,7 +122,7 @@ class SimdAttentionGradient {
   int64_t lanes_;
 };
 
-bool go_in_blocks(ScheduleBuilder& builder, int axis) {
+bool schedule_gradient(ScheduleBuilder& builder, int axis) {
   const std::optional<Rematerialised> found = find_rematerialised(builder, axis);
   if (!found) return false;
   const int64_t lanes = builder.lanes(builder.loop(axis));
@@ -144,7 +144,7 @@ bool go_in_blocks(ScheduleBuilder& builder, int axis) {
 }  // namespace
 
 bool schedule_attention_gradient(ScheduleBuilder& builder, int axis) {
-  return builder.attempt([axis](ScheduleBuilder& trial) { return go_in_blocks(trial, axis); });
+  return builder.attempt([axis](ScheduleBuilder& trial) { return schedule_gradient(trial, axis); });
 }
 
 }  // namespace tenon

@@ -12,7 +12,8 @@ bool uses(const ScheduleBuilder& builder, const KValueRef& v, int axis) {
 
 namespace {
 
-/// The largest number that the expression divides the symbol by, below `most`; 1 if none.
+/// The largest constant below `most` by which the expression divides the symbol; 1 if there is
+/// none.
 int64_t divisor_of(const Expr& e, const std::string& symbol, int64_t most) {
   if (!e.depends_on(symbol)) return 1;
   int64_t largest = 1;
@@ -30,13 +31,12 @@ int64_t divisor_of(const Expr& e, const std::string& symbol, int64_t most) {
   return largest;
 }
 
-/// The loads of one factor.
+/// A factor and its loads.
 struct Factor {
   std::vector<KValueRef> loads;
   KValueRef value;
 
-  /// The load that moves along most axes; null if it does not say all that the value depends on of
-  /// the parallel ones.
+  /// The load that depends on most axes; null if the value depends on another parallel axis too.
   KValueRef principal(const ScheduleBuilder& builder, const std::vector<int>& parallel) const {
     if (loads.size() == 1) return loads[0];
     Dependence dependence(builder.kernel);
@@ -48,8 +48,7 @@ struct Factor {
   }
 };
 
-/// Gives each its value; false if one has several loads, and they are not all that a factor of the
-/// product reads.
+/// Sets the values; false if the loads of one are not exactly those of a factor of the product.
 bool find_values(const KValueRef& product, Factor& row, Factor& column) {
   if (row.loads.empty() || column.loads.empty()) return false;
   row.value = row.loads[0];
@@ -82,14 +81,14 @@ int64_t divisor_of(const ScheduleBuilder& builder, const std::vector<KValueRef>&
 
 std::optional<Contraction> find_contraction(const ScheduleBuilder& builder, const Statement& nest) {
   Contraction out;
-  const std::vector<int> axes = builder.chain(nest);
+  const std::vector<int> axes = builder.perfect_nest(nest);
   const std::vector<const Statement*> reductions = builder.reductions(nest);
   if (axes.size() < 2 || reductions.size() != 1) return std::nullopt;
   const Statement& r = *reductions[0];
   if (r.states.size() != 1 || r.states[0].op != Op::ADD || r.body.size() != 1) return std::nullopt;
   for (const int a : axes)
     if (builder.kernel.axes[a].kind != AxisKind::kParallel) return std::nullopt;
-  out.sum = builder.chain(r.body[0]);
+  out.sum = builder.perfect_nest(r.body[0]);
   if (out.sum.empty()) return std::nullopt;
   Factor row, column;
   for (const KValueRef& v : builder.loads(r))
@@ -120,7 +119,7 @@ std::optional<Matmul> find_matmul(const ScheduleBuilder& builder, const Statemen
   out.columns_dtype = c->column_value->dtype;
   out.rows_computed = c->row_value != c->row;
   out.columns_computed = c->column_value != c->column;
-  const std::vector<int> axes = builder.chain(nest);
+  const std::vector<int> axes = builder.perfect_nest(nest);
   out.n = axes.back();
   out.m = c->rows.back();
   out.k = c->sum.back();
@@ -149,7 +148,7 @@ void split_divided(ScheduleBuilder& builder, size_t place, Divided which) {
     const auto [outer, inner] = builder.split(a, divisor);
     axes.push_back(outer);
     axes.push_back(inner);
-    c = find_contraction(builder, builder.kernel.body[place]);  // its loads are new ones
+    c = find_contraction(builder, builder.kernel.body[place]);  // the split made new loads
     if (!c) return;
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Contractions of windows, as convolutions and their gradients, on processors with vector
-// registers: what the windows of a block read is staged once, with its edges filled, and read from
-// there as if there were none.
+// Convolutions and their gradients on SIMD processors: the input of a block's windows is staged
+// once, with filled edges, so that the loops need no masks.
 #include <algorithm>
 #include <array>
 
@@ -10,7 +9,7 @@
 namespace tenon {
 namespace {
 
-/// Whether the loops read elements again: neither walks within a step of the other.
+/// True if the loops read some elements twice: neither runs within one step of the other.
 bool interleave(const ScheduleBuilder& builder, const Expr& index, int a, int b) {
   const auto x = builder.stride(index, a), y = builder.stride(index, b);
   return x && y && *x > 0 && *y > 0 && *x <= *y * (builder.size(b) - 1) &&
@@ -27,19 +26,18 @@ bool has_windows(const ScheduleBuilder& builder, const Contraction& c) {
   });
 }
 
-/// What remains of `whole` in tiles of `tile`, of 1.
+/// Utilisation of tiles of `tile` that cover `whole`, from 0 to 1.
 double filled(int64_t whole, int64_t tile) {
   const int64_t tiles = (whole + tile - 1) / tile;
   return static_cast<double>(whole) / static_cast<double>(tiles * tile);
 }
 
-/// Accumulators: rows by vectors along the last axis of the columns, and by lines of the one
-/// before.
+/// A tile of accumulators: rows by vectors along the last column axis by lines of the one before.
 struct WindowTile {
   int64_t rows = 1, vectors = 1, lines = 1;
 };
 
-/// Of what has no rows, as a window of each channel: lines alone, as many as are in flight or more.
+/// For contractions without rows, such as depthwise convolutions: enough lines to hide latency.
 WindowTile tile_without_rows(const ScheduleBuilder& builder, const Contraction& c) {
   constexpr int64_t kMostLines = 12;
   if (c.columns.size() < 2) return {};
@@ -61,7 +59,7 @@ WindowTile best_tile(const ScheduleBuilder& builder, const Contraction& c, int64
     const int64_t across = vectors * lines;
     const int64_t most = std::min<int64_t>(14, registers * 3 / 4 / across);
     const WindowTile tile{tile_rows(most, builder.extent(m)), vectors, lines};
-    // A step loads its rows, and its vectors, which lie further away and across two cache lines.
+    // Loads of a step: rows, and vectors, which cost more as they may cross cache lines.
     const auto loads = static_cast<double>(tile.rows + 4 * across);
     const double rate = filled(builder.size(n), vectors * lanes) * filled(above, lines) *
                         filled(builder.size(m), tile.rows) *
@@ -71,9 +69,8 @@ WindowTile best_tile(const ScheduleBuilder& builder, const Contraction& c, int64
   return best;
 }
 
-/// The copy of the tile that was staged last, in vectors where its source has them or is found by
-/// divisions, which vectors do at once. Short lines of what is used seldom are unrolled: only their
-/// ends have edges then.
+/// Vectorises the copy of the last staged tile if its source is contiguous or its index needs
+/// divisions. Without rows short lines are unrolled, so that only their ends have masks.
 void vectorize_copy(ScheduleBuilder& builder, const Contraction& c, int64_t lanes) {
   constexpr int64_t kShortLine = 8;  // in vectors
   const int last = static_cast<int>(builder.kernel.axes.size()) - 1;
@@ -92,7 +89,8 @@ int64_t staged_bytes(const ScheduleBuilder& builder) {
   return tile.count.max() * static_cast<int64_t>(dtype_size(tile.dtype));
 }
 
-/// What has no rows is used too seldom to come from further than the nearest cache.
+/// True if the staged tile fits the private cache; without rows, which reuse little, the nearest
+/// one.
 bool fits_windows(const ScheduleBuilder& builder, const Contraction& c) {
   const int64_t bytes = staged_bytes(builder);
   const auto l1 = static_cast<int64_t>(builder.caps.l1_bytes);
@@ -101,8 +99,8 @@ bool fits_windows(const ScheduleBuilder& builder, const Contraction& c) {
          (builder.caps.max_scratch_bytes == 0 || bytes <= builder.caps.max_scratch_bytes);
 }
 
-/// Blocks of `block` tiles along column axis number `at`; false, and to be given up, if what their
-/// windows read does not fit.
+/// Blocks of `block` tiles along column axis number `at`. Returns false, with steps done, if the
+/// staged input does not fit.
 bool schedule_blocks(ScheduleBuilder& builder, const Contraction& c, const WindowTile& tile,
                      size_t at, int64_t block) {
   const int64_t lanes = builder.lanes(builder.loop(c.columns.back()));
@@ -145,29 +143,29 @@ bool schedule_blocks(ScheduleBuilder& builder, const Contraction& c, const Windo
   return !builder.refusal();
 }
 
-/// Lanes along the last column axis. Of the blocks that give each core enough of them, the largest
-/// that fit.
+/// Lanes along the last column axis, with the largest blocks that fit and occupy all cores.
 bool schedule_pixels(ScheduleBuilder& builder, const Contraction& c) {
   const int64_t lanes = builder.lanes(builder.loop(c.columns.back()));
   WindowTile tile = best_tile(builder, c, lanes);
   if (!c.rows.empty()) tile.rows = builder.choose("rows", tile.rows, {4, 6, 8});
-  int64_t beside = 1;
-  for (const int a : c.batch) beside *= builder.size(a);
+  int64_t outer_blocks = 1;
+  for (const int a : c.batch) outer_blocks *= builder.size(a);
   for (size_t at = 0; at < c.columns.size(); ++at) {
     const bool last = at + 1 == c.columns.size(), above = at + 2 == c.columns.size();
     const int64_t each = last ? lanes * tile.vectors : above ? tile.lines : 1;
     const int64_t tiles = (builder.size(c.columns[at]) + each - 1) / each;
     const int64_t cores = std::max<int64_t>(1, builder.caps.compute_units), wanted = 8 * cores;
-    // Whole images, if there are enough for every core.
-    const bool enough = last || beside * tiles >= 2 * cores;
-    for (int64_t blocks = std::clamp<int64_t>(wanted / beside, 1, tiles); enough; blocks *= 2) {
+    // Blocks of whole images if there are enough for all cores.
+    const bool enough = last || outer_blocks * tiles >= 2 * cores;
+    for (int64_t blocks = std::clamp<int64_t>(wanted / outer_blocks, 1, tiles); enough;
+         blocks *= 2) {
       const int64_t block = (tiles + blocks - 1) / std::min(blocks, tiles);
       if (builder.attempt(
               [&](ScheduleBuilder& b) { return schedule_blocks(b, c, tile, at, block); }))
         return true;
       if (blocks >= tiles) break;
     }
-    beside *= tiles;
+    outer_blocks *= tiles;
   }
   return false;
 }
@@ -176,8 +174,8 @@ bool lies_along(const ScheduleBuilder& builder, const KValueRef& v, int axis) {
   return builder.stride(v->index, axis) == 1;
 }
 
-/// Lanes along the last axis of the sum: of the gradient of a window's weights, whose result has
-/// too few columns side by side.
+/// Lanes along the last reduce axis, for gradients of a convolution's weights: their results have
+/// few contiguous columns.
 bool schedule_taps(ScheduleBuilder& builder, const Contraction& c, bool at_columns) {
   const int64_t lanes = builder.lanes(builder.loop(c.columns.back()));
   const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
@@ -206,8 +204,8 @@ bool schedule_taps(ScheduleBuilder& builder, const Contraction& c, bool at_colum
   return !builder.refusal();
 }
 
-/// What the columns read is staged for many rows of the result where it fits, else for each step of
-/// the sum's outermost axis.
+/// Stages the column operand for all rows if it fits, else for each step of the outermost reduce
+/// axis.
 bool schedule_taps(ScheduleBuilder& builder, const Contraction& c) {
   const int last = c.sum.back();
   if (!lies_along(builder, c.row, last) || !lies_along(builder, c.column, last) ||
@@ -218,8 +216,8 @@ bool schedule_taps(ScheduleBuilder& builder, const Contraction& c) {
   });
 }
 
-/// The contraction at a place of the body, if it is one of windows that this file is for.
-std::optional<Contraction> find_windows(const ScheduleBuilder& builder, size_t place) {
+/// The convolution at index `place` of the kernel's body, if it is large enough.
+std::optional<Contraction> find_convolution(const ScheduleBuilder& builder, size_t place) {
   const Statement& nest = builder.kernel.body[place];
   std::optional<Contraction> c = find_contraction(builder, nest);
   if (!c || c->columns.empty() || !has_windows(builder, *c)) return std::nullopt;
@@ -227,7 +225,7 @@ std::optional<Contraction> find_windows(const ScheduleBuilder& builder, size_t p
     if (builder.stride(s->index, c->columns.back()) != 1) return std::nullopt;
   int64_t terms = 1;
   for (const int a : c->sum) terms *= builder.size(a);
-  // Fewer rows or terms than these do not pay for the copy.
+  // The copy pays from so many rows and terms on.
   constexpr int64_t kLeastRows = 4, kLeastTerms = 16;
   const bool pays =
       builder.lanes(nest) >= 2 &&
@@ -241,7 +239,7 @@ bool fills_lanes(ScheduleBuilder& builder, const Contraction& c) {
   return filled(builder.size(last), builder.lanes(builder.loop(last))) >= 0.75;
 }
 
-/// The last columns as one, where they are too short for lanes.
+/// Fuses the last column axes while they are too short for lanes.
 void fuse_columns(ScheduleBuilder& builder, size_t place) {
   for (;;) {
     const std::optional<Contraction> c = find_contraction(builder, builder.kernel.body[place]);
@@ -252,10 +250,10 @@ void fuse_columns(ScheduleBuilder& builder, size_t place) {
   }
 }
 
-/// Lanes along the rows, as the outputs of a convolution are, and pixels in their place: where
-/// lines of pixels leave lanes idle.
+/// Lanes along the rows (the output channels) instead of the pixels, if lines of pixels would leave
+/// lanes idle.
 bool schedule_outputs(ScheduleBuilder& builder, size_t place) {
-  std::optional<Contraction> c = find_windows(builder, place);
+  std::optional<Contraction> c = find_convolution(builder, place);
   if (!c) return false;
   const int64_t lanes = builder.lanes(builder.kernel.body[place]);
   if (c->rows.empty()) return false;
@@ -272,15 +270,15 @@ bool schedule_outputs(ScheduleBuilder& builder, size_t place) {
 
 }  // namespace
 
-bool schedule_windows(ScheduleBuilder& builder, int axis) {
+bool schedule_convolution(ScheduleBuilder& builder, int axis) {
   const auto nest = std::ranges::find(builder.kernel.body, axis, &Statement::axis);
   const auto place = static_cast<size_t>(nest - builder.kernel.body.begin());
   if (!find_contraction(builder, *nest)) return false;
-  // Pixels of a line are lanes, or those of all lines where one is short, or what is summed.
+  // Lanes are output channels, pixels of a line, pixels of all lines, or the reduce axis.
   const auto lines = [&](ScheduleBuilder& trial) {
     split_divided(trial, place, Divided::kSum);
     split_divided(trial, place, Divided::kColumns);
-    const auto c = find_windows(trial, place);
+    const auto c = find_convolution(trial, place);
     return c && fills_lanes(trial, *c) && schedule_pixels(trial, *c);
   };
   const auto outputs = [&](ScheduleBuilder& trial) {
@@ -291,13 +289,13 @@ bool schedule_windows(ScheduleBuilder& builder, int axis) {
   const auto flat = [&](ScheduleBuilder& trial) {
     split_divided(trial, place, Divided::kSum);
     fuse_columns(trial, place);
-    const auto c = find_windows(trial, place);
+    const auto c = find_convolution(trial, place);
     return c && fills_lanes(trial, *c) && schedule_pixels(trial, *c);
   };
   const auto taps = [&](ScheduleBuilder& trial) {
     split_divided(trial, place, Divided::kSum);
     split_divided(trial, place, Divided::kColumns);
-    const auto c = find_windows(trial, place);
+    const auto c = find_convolution(trial, place);
     return c && !c->rows.empty() && schedule_taps(trial, *c);
   };
   return builder.attempt(outputs) || builder.attempt(lines) || builder.attempt(flat) ||

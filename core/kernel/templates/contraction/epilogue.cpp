@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What follows the sums of a register tile: once for each accumulator, or once in a loop.
+// Epilogues of register tiles: unrolled for each accumulator, or a loop.
 #include <algorithm>
 
 #include "core/kernel/templates/schedule_builder.hpp"
@@ -7,15 +7,15 @@
 namespace tenon {
 namespace {
 
-/// The reduce loop that stands outermost.
+/// The outermost reduce loop; -1 if there is none.
 int whole_sum(const Statement& reduction) {
   return reduction.body[0].kind == Statement::Kind::kLoop ? reduction.body[0].axis : -1;
 }
 
-bool is_slow_epilogue(const ScheduleBuilder& builder, const Statement& nest) {
+bool is_expensive_epilogue(const ScheduleBuilder& builder, const Statement& nest) {
   bool slow = false;
   for (const Statement* s : builder.stores(nest))
-    visit(s->value, [&](const KValueRef& v) { slow |= is_slow(*v); });
+    visit(s->value, [&](const KValueRef& v) { slow |= is_expensive(*v); });
   return slow;
 }
 
@@ -25,9 +25,9 @@ void loop_over_epilogue(ScheduleBuilder& builder, int tiles, int copy) {
   const Statement& nest = builder.loop(tiles);
   const std::vector<const Statement*> reductions = builder.reductions(nest);
   if (reductions.size() != 1 || builder.kernel.axes[copy].bind != Bind::kUnroll) return;
-  // A tile in the nearest cache costs less than code for each of its sums, which has to be compiled
-  // and read; but sums that are only stored or added to would do nothing else.
-  if (!is_slow_epilogue(builder, nest)) return;
+  // A loop over a tile in the nearest cache costs less than unrolled code that is expensive to
+  // compile and fetch. A cheap epilogue does not pay for the tile.
+  if (!is_expensive_epilogue(builder, nest)) return;
   const int sum = whole_sum(*reductions[0]);
   if (sum < 0) return;
   builder.reorder({tiles, copy});

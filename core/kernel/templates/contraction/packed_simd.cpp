@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Contractions on processors with vector registers whose rows would be read badly where they lie:
-// those of windows, with edges, and those that lie across the sum. Rows and columns are packed for
-// a block of the sum at a time, and the sums of a part of the result wait in a tile meanwhile.
+// Packed contractions on SIMD processors, for rows that are slow to read in place: windows with
+// edges, and rows strided along the sum. Rows and columns are packed for a block of the sum at a
+// time, while a tile holds the sums of a part of the result.
 #include <algorithm>
 #include <cstdlib>
 
@@ -10,13 +10,13 @@
 namespace tenon {
 namespace {
 
-/// A part of the result, whose rows are packed once for all of its panels of columns.
+/// A part of the result. Its rows are packed once for all of its column panels.
 struct Part {
-  size_t at = 0;       ///< of the rows' axes; those further out are in different parts
-  int64_t block = 1;   ///< of that axis, in register tiles if it is the last
+  size_t at = 0;  ///< row axis that is split in blocks; axes further out are split in single rows
+  int64_t block = 1;   ///< iterations of that axis; register tiles if it is the last
   int64_t panels = 1;  ///< of columns
-  int64_t count = 1;   ///< of such parts
-  double time = 0;     ///< of the core that has most to do, in multiply-adds
+  int64_t count = 1;   ///< number of parts
+  double time = 0;     ///< of the busiest core, in multiply-adds
 };
 
 struct Panels {
@@ -27,7 +27,7 @@ struct Panels {
 
 int64_t divided(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-/// So many parts or more, equal ones if there are up to twice as many.
+/// The smallest number of parts in [least, 2 least) that divides the length; else `least`.
 int64_t parts_that_divide(int64_t length, int64_t least) {
   for (int64_t parts = least; parts < 2 * least; ++parts)
     if (length % parts == 0) return parts;
@@ -44,11 +44,10 @@ int64_t product(const ScheduleBuilder& builder, std::span<const int> axes) {
   return out;
 }
 
-/// Parts whose sums stay in the private cache, one or two for each core or more, those first that
-/// take the least time.
+/// Candidate parts whose sums fit the private cache, at least one or two a core; fastest first.
 std::vector<Part> parts_of(const ScheduleBuilder& builder, const Contraction& c, const Panels& p) {
-  constexpr double kPack = 32;     // multiply-adds of an element that is packed
-  constexpr double kAlone = 1.03;  // of one part for each core, where none can help another
+  constexpr double kPack = 32;     // cost of packing an element, in multiply-adds
+  constexpr double kAlone = 1.03;  // penalty of one part a core: no load balancing
   const int64_t cores = std::max<int64_t>(1, builder.caps.compute_units);
   const int64_t batch = product(builder, c.batch);
   const int64_t others = product(builder, std::span(c.columns).first(c.columns.size() - 1));
@@ -94,7 +93,7 @@ int64_t bytes_of_last_tile(const ScheduleBuilder& builder) {
   return tile.count.max() * static_cast<int64_t>(dtype_size(tile.dtype));
 }
 
-/// What uses the sums, in vectors along what the result has side by side.
+/// Vectorises the epilogue along the contiguous axis of the result.
 void vectorize_epilogue(ScheduleBuilder& builder, int row, int lane) {
   const auto copy_of = [&](int axis) {
     return builder.kernel.axis(builder.kernel.axes[axis].name + ".c");
@@ -109,8 +108,8 @@ void vectorize_epilogue(ScheduleBuilder& builder, int row, int lane) {
   builder.unroll(lanes);
 }
 
-/// One part in each workgroup, its sum in so many blocks; false, and to be given up, if what is
-/// packed does not fit.
+/// One part for each workgroup, with the sum in `blocks` blocks. Returns false, with steps done, if
+/// the packed operands do not fit.
 bool schedule_part(ScheduleBuilder& builder, const Contraction& c, const Panels& p,
                    const Part& part, int64_t blocks) {
   const auto [row_tiles, row_copy] = builder.split(c.rows.back(), p.tile.rows);
@@ -135,7 +134,7 @@ bool schedule_part(ScheduleBuilder& builder, const Contraction& c, const Panels&
   builder.unroll(row_copy);
   builder.unroll(column_copy);
   builder.vectorize(lane);
-  // Lines a power of two apart would meet in a few places of the nearest cache.
+  // Padded: strides of a power of two would conflict in the nearest cache.
   if (!builder.stage(c.row->buffer, sum_blocks, p.lanes)) return false;
   const int64_t packed_rows = bytes_of_last_tile(builder);
   pack_last_tile(builder, p.lanes);
@@ -156,7 +155,7 @@ bool schedule_part(ScheduleBuilder& builder, const Contraction& c, const Panels&
 }  // namespace
 
 void pack_last_tile(ScheduleBuilder& builder, int64_t lanes) {
-  constexpr int64_t kMostVectors = 4;  // beside one another, as in a panel
+  constexpr int64_t kMostVectors = 4;  // of a panel, unrolled
   const int last = static_cast<int>(builder.kernel.axes.size()) - 1;
   const std::string& name = builder.kernel.axes[last].name;
   std::vector<int> axes;  // of the copy, outermost first
@@ -165,7 +164,7 @@ void pack_last_tile(ScheduleBuilder& builder, int64_t lanes) {
     axes.push_back(a);
   const auto source = [&] { return builder.loads(builder.loop(axes.back()))[0]; };
   const auto stride = [&](int axis) { return builder.stride(source()->index, axis).value_or(0); };
-  // Axes that follow one another in the source are one.
+  // Fuses axes that are contiguous in the source.
   const auto fuse_inwards = [&](size_t end) {
     while (end > 1 && source()->mask.is_const(1) &&
            stride(axes[end - 2]) == stride(axes[end - 1]) * builder.size(axes[end - 1])) {
@@ -188,7 +187,7 @@ void pack_last_tile(ScheduleBuilder& builder, int64_t lanes) {
       builder.unroll(axes[axes.size() - 2]);
     return;
   }
-  // Lanes across the source: squares that go through registers, if it has so many side by side.
+  // Lanes across the source: squares that are transposed in registers, if the source allows.
   if (!builder.extent(axes.back()).is_const(lanes)) return;
   if (axes.size() > 1 && std::abs(stride(axes[axes.size() - 2])) == 1) {
     const int line = fuse_inwards(axes.size() - 1);
@@ -208,7 +207,7 @@ bool schedule_packed(ScheduleBuilder& builder, const Contraction& c) {
   p.lanes = builder.lanes(builder.loop(c.columns.back()));
   const int64_t vectors = divided(builder.size(c.columns.back()), p.lanes);
   p.tile = best_tile(builder, builder.size(c.rows.back()), vectors, true);
-  // Squares of eight of what goes to memory across the lanes turn in registers.
+  // The epilogue transposes squares of eight rows in registers.
   if (builder.size(c.rows.back()) % kSquare == 0 && p.tile.rows > kSquare) p.tile.rows = kSquare;
   p.all = divided(vectors, p.tile.vectors);
   const int64_t length = builder.size(c.sum.front());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Contractions on processors with vector registers: a tile of accumulators in registers, the
-// operand that many tiles read packed into scratch.
+// Matrix products on SIMD processors: a register tile of accumulators; the column operand is packed
+// into scratch.
 #include <algorithm>
 
 #include "core/kernel/templates/contraction/contraction.hpp"
@@ -25,7 +25,7 @@ int64_t tile_rows(int64_t most, const Expr& extent) {
 
 RegisterTile best_tile(const ScheduleBuilder& builder, int64_t m, int64_t n, bool whole_panels) {
   const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
-  // A step's multiply-adds, at least as many as are in flight; its loads go beside most of them.
+  // Time of a step: its multiply-adds, at least as many as are in flight, and a part of its loads.
   const auto step = [](int64_t rows, int64_t vectors) {
     constexpr int64_t kInFlight = 8;
     constexpr double kLoad = 0.1;
@@ -57,10 +57,10 @@ int64_t private_cache(const ScheduleBuilder& builder) {
 
 namespace {
 
-/// Batches that share their columns are more rows: the columns are packed once for all of them.
-/// Gives the outermost loop.
+/// Fuses batch axes that only the rows depend on into the rows: columns are then packed once for
+/// all of them. Returns the outermost loop.
 int fuse_batches(ScheduleBuilder& builder, int outermost) {
-  std::vector<int> axes = builder.chain(builder.loop(outermost));
+  std::vector<int> axes = builder.perfect_nest(builder.loop(outermost));
   const size_t count = builder.kernel.axes.size();
   const int64_t rows = builder.size(find_matmul(builder, builder.loop(outermost))->m);
   for (size_t i = axes.size() - 1; i-- > 1;) {
@@ -78,7 +78,7 @@ int fuse_batches(ScheduleBuilder& builder, int outermost) {
   }
   const Matmul mm = *find_matmul(builder, builder.loop(axes.front()));
   if (builder.kernel.axes.size() == count || !builder.extent(mm.m).is_const()) return axes.front();
-  // As many rows at once as stay in the private cache from one panel of columns to the next.
+  // Blocks of rows that stay in the private cache from one column panel to the next.
   const int64_t all = builder.size(mm.m);
   const int64_t row = static_cast<int64_t>(dtype_size(mm.rows_dtype)) * builder.size(mm.k);
   int64_t at_once = std::min(all, std::max(rows, private_cache(builder) / row));
@@ -88,7 +88,7 @@ int fuse_batches(ScheduleBuilder& builder, int outermost) {
   return mm.m == axes.front() ? blocks : axes.front();
 }
 
-/// A few rows by columns that lie along the sum, as in x·Wᵀ: packing the columns would cost more
+/// Few rows, and columns that are contiguous along the sum, as in x·Wᵀ: packing would cost more
 /// than the product. Tiles of dot products, with lanes along the sum.
 bool schedule_along_sum(ScheduleBuilder& builder, const Matmul& mm, const DotAtom* dot) {
   constexpr int64_t kMostRows = 32, kMostColumns = 4;
@@ -98,7 +98,7 @@ bool schedule_along_sum(ScheduleBuilder& builder, const Matmul& mm, const DotAto
       computed ? builder.lanes(*path_to(builder.kernel, mm.n).back())
                : static_cast<int64_t>(builder.caps.vector_bytes / dtype_size(mm.rows->dtype)) /
                      neighbours;
-  int64_t terms = builder.size(mm.k);  // where the sum is in lines that lanes fill: of all of it
+  int64_t terms = builder.size(mm.k);  // of all reduce axes if lanes fill the innermost one
   if (computed && terms % lanes == 0)
     for (size_t i = 0; i + 1 < mm.sum.size(); ++i) terms *= builder.size(mm.sum[i]);
   const auto lies_along_sum = [&](const KValueRef& v) {
@@ -107,7 +107,7 @@ bool schedule_along_sum(ScheduleBuilder& builder, const Matmul& mm, const DotAto
   if (builder.size(mm.m) > kMostRows || terms < 4 * lanes * neighbours || lanes < 2 ||
       !lies_along_sum(mm.rows) || !lies_along_sum(mm.columns))
     return false;
-  // Each row and each column of a tile is loaded once for all of the other.
+  // A tile loads each of its rows and columns once.
   const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
   const int64_t rows = tile_rows(registers / 4, builder.extent(mm.m));
   const int64_t columns = std::min(kMostColumns, std::max<int64_t>(1, registers * 3 / 4 / rows));
@@ -132,26 +132,26 @@ bool schedule_along_sum(ScheduleBuilder& builder, const Matmul& mm, const DotAto
   return true;
 }
 
-/// Multiply-adds of a workgroup below which packing once more costs more than an idle core.
+/// Fewest multiply-adds of a workgroup: with fewer, packing again costs more than an idle core.
 constexpr int64_t kLeastWork = 1 << 18;
-/// Terms of a block of a sum, below which merging it costs too much.
+/// Fewest terms of a block of a sum: with fewer, merging blocks costs too much.
 constexpr int64_t kLeastTerms = 128;
 
-/// Where the packed columns of a tile, so many bytes for a term of the sum, do not fit: the sum in
-/// blocks that do, around the tiles of loop `at`. Gives the loop to pack them in; -1: none fits.
+/// Splits the sum into blocks whose packed columns (`term` bytes a term) fit `room`, around the
+/// tiles of loop `at`. Returns the loop to pack in; -1 if no block fits.
 int block_sum(ScheduleBuilder& builder, const Matmul& mm, int64_t term, int64_t room, int at) {
   std::vector<int> sum = mm.sum;
   auto panel = static_cast<double>(term);
   for (const int a : sum) panel *= static_cast<double>(builder.extent(a).max());
   if (panel <= static_cast<double>(room)) return at;
-  // The innermost axis with enough terms, those of axes inside it counted.
+  // The innermost axis that has enough terms with the axes inside it.
   size_t cut = sum.size() - 1;
   int64_t inside = 1;
   while (cut > 0 && builder.size(sum[cut]) * inside < kLeastTerms)
     inside *= builder.size(sum[cut--]);
   term *= inside;
   const int64_t k = builder.size(sum[cut]), least = (term * k + room - 1) / room;
-  int64_t blocks = least;  // of equal length where twice as many allow it
+  int64_t blocks = least;  // or up to twice as many, if that divides the axis
   while (blocks < 2 * least && k % blocks != 0) ++blocks;
   if (k % blocks != 0) blocks = least;
   if (k * inside / blocks < kLeastTerms || !builder.extent(sum[cut]).is_const()) return -1;
@@ -163,8 +163,8 @@ int block_sum(ScheduleBuilder& builder, const Matmul& mm, int64_t term, int64_t 
   return cut > 0 && builder.compute_at(sum[cut], at) ? sum[cut - 1] : -1;
 }
 
-/// The dot product of the device for the dtypes of the product; null if it has none, or if there
-/// are too few rows to pay for laying the columns out for it.
+/// The device's dot product for the operands' dtypes; null if it has none, or if there are too few
+/// rows to pay for packing the columns.
 const DotAtom* dot_for(const ScheduleBuilder& builder, const Matmul& mm) {
   constexpr int64_t kLeastRows = 8;
   const std::vector<const Statement*> reductions =
@@ -175,8 +175,8 @@ const DotAtom* dot_for(const ScheduleBuilder& builder, const Matmul& mm) {
   return find_dot(mm.rows_dtype, mm.columns_dtype, reductions[0]->states[0], builder.caps);
 }
 
-/// Packs the columns of one iteration of a loop, side by side as the lanes take them; with dot
-/// products the neighbours of each lane innermost. False, and nothing done, if that is not legal.
+/// Packs the columns of one iteration of loop `at` in the order of the lanes; with dot products the
+/// elements of each DOT are innermost. Returns false and does nothing if that is not legal.
 bool pack_columns(ScheduleBuilder& builder, const Matmul& mm, int at, int64_t lanes,
                   std::optional<int> neighbour) {
   const bool strided = builder.stride(mm.columns->index, mm.n) != 1;
@@ -188,7 +188,7 @@ bool pack_columns(ScheduleBuilder& builder, const Matmul& mm, int at, int64_t la
     return false;
   const int last = static_cast<int>(builder.kernel.axes.size()) - 1;
   if (strided && along_sum && mm.columns_computed && builder.extent(last).is_const(lanes)) {
-    // Squares, whose lines in memory are read at once and turned.
+    // Squares that are read along the source and transposed.
     builder.vectorize(last);
     builder.unroll(builder.split(last - 1, lanes).second);
   } else if (!neighbour) {
@@ -205,8 +205,8 @@ bool pack_columns(ScheduleBuilder& builder, const Matmul& mm, int at, int64_t la
   return true;
 }
 
-/// Tiles of accumulators in registers, columns in their lanes. False, with steps done, if dot
-/// products cannot be had so.
+/// Register tiles with columns in lanes. Returns false, with steps done, if dot products do not
+/// fit.
 bool schedule_panels(ScheduleBuilder& builder, const Matmul& mm, const DotAtom* dot) {
   const int64_t lanes = builder.lanes(*path_to(builder.kernel, mm.n).back());
   const auto [rows, columns] =
@@ -223,8 +223,7 @@ bool schedule_panels(ScheduleBuilder& builder, const Matmul& mm, const DotAtom* 
   } else {
     builder.vectorize(n_inside);
   }
-  // Enough workgroups to balance where there is something to balance, but each column panel is
-  // packed once for many rows.
+  // Enough workgroups for load balance, but many rows for each packed column panel.
   const int64_t panels = builder.size(n_tiles);
   const int64_t cores = std::max<int64_t>(1, builder.caps.compute_units);
   const int64_t wanted = cores > 1 ? 8 * cores : 1;
@@ -244,7 +243,7 @@ bool schedule_panels(ScheduleBuilder& builder, const Matmul& mm, const DotAtom* 
   if (m_blocks >= 0) order.push_back(m_blocks);
   order.push_back(m_tiles);
   builder.reorder(order);
-  // The packed panel stays in the private cache beside what streams past it.
+  // The packed panel stays in the private cache, with room for streams.
   const int rows_at = m_blocks >= 0 ? m_blocks : n_tiles;
   const int64_t term = static_cast<int64_t>(dtype_size(mm.columns_dtype)) * lanes * columns;
   int64_t room = private_cache(builder);
@@ -271,8 +270,8 @@ bool schedule_panels(ScheduleBuilder& builder, const Matmul& mm, const DotAtom* 
   return true;
 }
 
-/// Rows that lie across the sum: a step takes a few numbers of each line, and each line again for
-/// the next panel of columns.
+/// True if rows are strided along the sum: each step would read a few elements of many cache lines,
+/// again for each column panel.
 bool output_lies_across(ScheduleBuilder& builder, const Contraction& c) {
   constexpr int64_t kLeastRows = 64;
   const auto along = builder.stride(c.row->index, c.sum.back());
@@ -281,8 +280,8 @@ bool output_lies_across(ScheduleBuilder& builder, const Contraction& c) {
          builder.lanes(builder.loop(c.columns.back())) >= 2;
 }
 
-/// Factors that are computed from blocks of bits ask for the axes that their indices divide. Gives
-/// the outermost loop.
+/// Splits the reduce axes by the divisors in the indices of computed factors, such as quantised
+/// weights. Returns the outermost loop.
 int split_computed(ScheduleBuilder& builder, int axis) {
   const Matmul mm = *find_matmul(builder, builder.loop(axis));
   if (!mm.rows_computed && !mm.columns_computed) return axis;
@@ -294,7 +293,7 @@ int split_computed(ScheduleBuilder& builder, int axis) {
 }  // namespace
 
 bool schedule_matmul(ScheduleBuilder& builder, int axis) {
-  if (schedule_windows(builder, axis)) return true;
+  if (schedule_convolution(builder, axis)) return true;
   if (!find_matmul(builder, builder.loop(axis))) return false;
   const int outermost = fuse_batches(builder, split_computed(builder, axis));
   const Matmul mm = *find_matmul(builder, builder.loop(outermost));

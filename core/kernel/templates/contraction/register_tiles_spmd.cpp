@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Contractions of threads that share nothing: each has a tile of the result in its registers, for
-// which it reads a few elements of both operands at a time.
+// Contractions on SPMD devices: each thread has a register tile of the result and loads a few
+// elements of both operands at a time. Threads share no memory.
 #include <algorithm>
 
 #include "core/kernel/templates/contraction/contraction.hpp"
@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-constexpr double kLarge = 1 << 20;  ///< products that are worth a longer compilation
+constexpr double kLarge = 1 << 20;  ///< multiply-adds that are worth a longer compilation
 
 double iterations(const ScheduleBuilder& builder,
                   std::initializer_list<const std::vector<int>*> axes) {
@@ -18,8 +18,8 @@ double iterations(const ScheduleBuilder& builder,
   return out;
 }
 
-/// Rows of a tile, and half its columns: more are fewer loads for each product, and take longer to
-/// compile, as all is unrolled.
+/// Rows of a tile, and half its columns. Larger tiles have fewer loads for each product but take
+/// longer to compile, as they are unrolled.
 int64_t side_of_tile(const ScheduleBuilder& builder, const Contraction& c) {
   const double results = iterations(builder, {&c.batch, &c.rows, &c.columns});
   int64_t side = results * iterations(builder, {&c.sum}) >= kLarge ? 8 : 4;
@@ -38,7 +38,7 @@ bool with_register_tile(ScheduleBuilder& builder, size_t place, int64_t side) {
   const int m = found->rows.back(), n = found->columns.back();
   const int64_t lanes = builder.short_vector(nest, n);
   const int64_t vectors = (builder.size(n) + lanes - 1) / lanes;
-  std::vector<int> order = builder.chain(nest);
+  std::vector<int> order = builder.perfect_nest(nest);
   const auto [m_tile, row] = builder.split(m, tile_rows(side, builder.extent(m)));
   const auto [n_tile, column] =
       builder.split(n, lanes * tile_rows(std::max<int64_t>(1, 2 * side / lanes), vectors));
@@ -63,7 +63,7 @@ bool with_register_tile(ScheduleBuilder& builder, size_t place, int64_t side) {
 
 }  // namespace
 
-bool schedule_thread_tiles(ScheduleBuilder& builder, int axis) {
+bool schedule_register_tiles(ScheduleBuilder& builder, int axis) {
   const auto nest = std::ranges::find(builder.kernel.body, axis, &Statement::axis);
   const auto place = static_cast<size_t>(nest - builder.kernel.body.begin());
   const std::optional<Contraction> found = find_contraction(builder, *nest);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Contractions on devices with workgroups: a tile of the result for each workgroup, its operands
-// staged through shared memory, a tile of accumulators for each thread or matrix atoms for each
-// subgroup.
+// Matrix products on devices with workgroups: a tile of the result for each workgroup, operands
+// staged in shared memory, a register tile for each thread or matrix atoms for each subgroup.
 #include <algorithm>
 #include <numeric>
 
@@ -15,9 +14,9 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMostStagesOfTile = 4;             ///< of a tile in shared memory
+constexpr int64_t kMostStagesOfTile = 4;             ///< of a multi-buffered tile
 constexpr int64_t kMostTile = 128, kLeastTile = 32;  ///< rows and columns of a workgroup
-constexpr int64_t kFewestRows = 4;   ///< or columns: of fewer each is a sum by itself
+constexpr int64_t kFewestRows = 4;   ///< or columns: fewer are separate row reductions
 constexpr int64_t kLeastDepth = 16;  ///< terms of the sum that are staged together
 
 void stage_operand(ScheduleBuilder& builder, const KValueRef& load, DType dtype, bool computed,
@@ -43,7 +42,7 @@ void stage_operands(ScheduleBuilder& builder, const Matmul& mm, int at, const Th
   stage_operand(builder, mm.columns, mm.columns_dtype, mm.columns_computed, at, threads, in_lines);
 }
 
-/// Blocks of the grid and batches.
+/// Binds blocks and batches to the grid.
 void bind_blocks(ScheduleBuilder& builder, const Matmul& mm, int rows, int columns) {
   bind_grid(builder, columns, 1);
   bind_grid(builder, rows, 1, Bind::kGridY);
@@ -59,7 +58,7 @@ int64_t count_blocks(const ScheduleBuilder& builder, const Matmul& mm, int64_t r
   return blocks * down * across;
 }
 
-/// Results of a workgroup. Where there are few rows or columns the tile is as narrow as they are.
+/// The tile of a workgroup, narrower if there are few rows or columns.
 struct ThreadTile {
   int64_t rows = 1, columns = 1;
   bool thin() const { return std::min(rows, columns) < kLeastTile; }
@@ -70,29 +69,29 @@ ThreadTile tile_of(const ScheduleBuilder& builder, const Matmul& mm, int64_t mos
           std::min(most, ceil_pow2(builder.size(mm.n)))};
 }
 
-/// Of the block tile: so large that operands are read seldom, so small that no core is idle.
+/// Size of a square tile: large, for reuse of operands, but small enough to occupy all units.
 int64_t block_tile(const ScheduleBuilder& builder, const Matmul& mm, int64_t most, int64_t least) {
   const int64_t units = std::max<int64_t>(1, builder.caps.compute_units);
   while (most > least && count_blocks(builder, mm, most, most) < units) most /= 2;
   return most;
 }
 
-/// Blocks of the sum that are on their way while one is computed on: as many as leave room for
-/// `beside` workgroups in all.
+/// Multi-buffers the tiles with as many stages as leave shared memory for `workgroups` workgroups a
+/// unit.
 void multi_buffer_tiles(ScheduleBuilder& builder, int k_block, const Matmul& mm,
-                        int64_t beside = 2) {
+                        int64_t workgroups = 2) {
   if (builder.refusal() || !builder.caps.copies_async() || mm.rows_computed || mm.columns_computed)
     return;
   const int64_t tiles = shared_bytes(builder, true);
   const int64_t others = shared_bytes(builder, false) - tiles;
-  const int64_t room = builder.caps.max_shared_bytes / beside - others;
-  const int64_t places = std::min({kMostStagesOfTile, room / tiles, builder.size(k_block)});
-  if (places >= 2) builder.multi_buffer(k_block, builder.choose("places", places, {2, 3}));
+  const int64_t room = builder.caps.max_shared_bytes / workgroups - others;
+  const int64_t stages = std::min({kMostStagesOfTile, room / tiles, builder.size(k_block)});
+  if (stages >= 2) builder.multi_buffer(k_block, builder.choose("stages", stages, {2, 3}));
 }
 
-/// Terms of the sum that are staged together: as many as an index repeats after, as the taps of a
-/// window, so that where each copied element lies is the same in every block. No thread shall copy
-/// too many, as the copies are unrolled: then a smaller tile is asked for, or goes without.
+/// Terms of the sum that are staged together. If an index divides k, as by the taps of a window, a
+/// multiple of the divisor, so that offsets are the same in every block. Copies are unrolled, so a
+/// thread must not copy too many: then asks for a smaller tile, or uses `wanted`.
 int64_t depth_of(ScheduleBuilder& builder, const Matmul& mm, const ThreadTile& tile,
                  const Threads& threads, int64_t wanted, int64_t step) {
   constexpr int64_t kMost = 160, kMostCopies = 80;
@@ -111,7 +110,7 @@ int64_t depth_of(ScheduleBuilder& builder, const Matmul& mm, const ThreadTile& t
   return otherwise;
 }
 
-/// Rows or columns of a tile that each thread has.
+/// Rows or columns of a tile for each thread.
 int64_t share_of(int64_t size) { return size >= 128 ? 8 : size >= 64 ? 4 : 2; }
 
 void schedule_registers(ScheduleBuilder& builder, const Matmul& mm, int64_t wanted) {
@@ -121,8 +120,8 @@ void schedule_registers(ScheduleBuilder& builder, const Matmul& mm, int64_t want
   int64_t lanes = std::min<int64_t>(columns, builder.caps.of(mm.columns_dtype).vector_lanes);
   if (!builder.caps.has(Op::BROADCAST) || builder.caps.storage_bytes > 1) lanes = 1;
   const auto [m_block, m_inside] = builder.split(mm.m, tile.rows);
-  // Threads side by side take rows and vectors side by side: those of one are as far apart as that
-  // takes, so that no two threads of a subgroup meet in a bank.
+  // Neighbouring threads take neighbouring rows and vectors, against bank conflicts; the rows of
+  // one thread are threads.y apart.
   const auto [m_copy, m_thread] = builder.split(m_inside, threads.y);
   const auto [n_block, n_inside] = builder.split(mm.n, tile.columns);
   const auto [n_copy, n_near] = builder.split(n_inside, lanes * threads.x);
@@ -138,23 +137,23 @@ void schedule_registers(ScheduleBuilder& builder, const Matmul& mm, int64_t want
   builder.unroll(n_copy);
   if (lanes > 1) builder.vectorize(n_lane);
   stage_operands(builder, mm, k_block, threads);
-  // All blocks would have the masks of the last.
+  // With a guard every block would have the masks of the last.
   if (!is_guarded(builder.kernel, k_block)) multi_buffer_tiles(builder, k_block, mm);
   bind_blocks(builder, mm, m_block, n_block);
 }
 
-/// What follows the product takes the sums from their tile, all threads of a subgroup together.
+/// Spreads the epilogue, which loads the sums from their tile, over the threads of a subgroup.
 void use_sums(ScheduleBuilder& builder, const Threads& threads) {
   if (builder.refusal()) return;
   std::vector<int> axes;
   walk(std::as_const(builder.kernel).body, [&](const Statement& s) {
-    if (s.kind == Statement::Kind::kMatrix) axes = builder.chain(s.body[0]);
+    if (s.kind == Statement::Kind::kMatrix) axes = builder.perfect_nest(s.body[0]);
   });
   spread_over_block(builder, axes, threads,
                     builder.short_vector(builder.loop(axes.front()), axes.back()), false);
 }
 
-/// Subgroups of a workgroup, two each way if the tile has room for them, else where it has.
+/// Subgroups of a workgroup: two each way if the tile has room, else along the axis that has.
 Threads subgroups(const ThreadTile& tile, const MatrixAtom& atom, int64_t most) {
   const int64_t down = std::clamp<int64_t>(tile.rows / atom.m, 1, most > 1 ? 2 : 1);
   const int64_t across = std::clamp<int64_t>(tile.columns / atom.n, 1, most / down);
@@ -173,7 +172,7 @@ void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom
   const auto [n_block, n_inside] = builder.split(mm.n, tile.columns);
   const auto [n_group, n_own] = builder.split(n_inside, tile.columns / threads.z);
   const auto [n_copy, n_atom] = builder.split(n_own, atom.n);
-  // A small tile has few results for what it reads: more of it at once, of long sums.
+  // A small tile reads much for each result: deeper blocks, if the sum is long.
   int64_t depth = (tile.small()                                    ? 8
                    : std::max(tile.rows, tile.columns) < kMostTile ? 4
                                                                    : 2) *
@@ -183,7 +182,7 @@ void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom
       mm.k, depth_of(builder, mm, tile, threads, depth, static_cast<int64_t>(atom.k)));
   std::vector<int> order = mm.batch;
   order.insert(order.end(), {m_block, n_block, m_group, n_group, m_copy, m_atom, n_copy, n_atom});
-  // A loop of one iteration is not unrolled, so it may not stand between the axes of the atom.
+  // A loop of one iteration is not unrolled, so it must not be between the atom's axes.
   if (builder.size(n_copy) == 1) std::swap(order[order.size() - 3], order[order.size() - 2]);
   builder.reorder(order);
   builder.bind(m_group, Bind::kBlockY);
@@ -197,14 +196,14 @@ void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom
   bind_blocks(builder, mm, m_block, n_block);
 }
 
-/// Atoms of several subgroups, which read both operands from shared memory: no thread loads them,
-/// and a tile of the result has its columns outside, so that the tile of sums is small.
+/// Atoms of several subgroups that read both operands from shared memory (warpgroup MMA). The
+/// column loop is outermost in a tile, so that the tile of sums is small.
 void schedule_tile_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom& atom,
                          int64_t tile) {
   const bool fills_one = 2 * builder.size(mm.m) > tile && 2 * builder.size(mm.n) > tile;
   if (tile < 2 * int64_t{std::max(atom.m, atom.n)} || !fills_one)
     return builder.give_up("a tile of several atoms");
-  // Twice as high, operands are read less often; then a workgroup has the memory for itself.
+  // A tile of twice the height reuses operands more; then one workgroup fills a unit's memory.
   const bool fills = count_blocks(builder, mm, 2 * tile, tile) >= builder.caps.compute_units;
   const int64_t high = builder.choose("rows", fills ? 2 * tile : tile, {tile, 2 * tile});
   const Threads threads{atom.subgroup, high / atom.m, 1};
@@ -226,7 +225,7 @@ void schedule_tile_atoms(ScheduleBuilder& builder, const Matmul& mm, const Matri
   bind_blocks(builder, mm, m_block, n_block);
 }
 
-/// The device's atoms for the dtypes of the product, the largest first.
+/// The device's atoms for the product's dtypes, largest first.
 std::vector<MatrixAtom> atoms_for(const ScheduleBuilder& builder, const Matmul& mm) {
   const std::vector<const Statement*> reductions =
       builder.reductions(*path_to(const_cast<Kernel&>(builder.kernel), mm.m).back());
@@ -246,16 +245,16 @@ std::vector<MatrixAtom> atoms_for(const ScheduleBuilder& builder, const Matmul& 
   return all;
 }
 
-/// Four subgroups hold the sums of a tile: of wide ones a smaller one, as registers are few.
+/// Largest tile: four subgroups hold its sums in registers, fewer sums if they are 64-bit.
 int64_t most_tile(const MatrixAtom& atom) {
   return dtype_size(atom.accumulator) > 4 ? kMostTile / 2 : kMostTile;
 }
 
-/// The outermost of the loops with the columns of short rows, as those of an image, as one loop;
-/// `axis` where there are none that the result has side by side.
+/// Fuses column axes of short rows, such as those of an image, if the result stays contiguous.
+/// Returns the outermost loop.
 int with_long_rows(ScheduleBuilder& builder, int axis) {
   for (;;) {
-    const std::vector<int> axes = builder.chain(builder.loop(axis));
+    const std::vector<int> axes = builder.perfect_nest(builder.loop(axis));
     const std::optional<Contraction> c = find_contraction(builder, builder.loop(axis));
     if (!c || c->columns.size() < 2 || builder.size(axes.back()) >= kMostTile) return axis;
     const int inner = axes.back(), outer = axes[axes.size() - 2];
@@ -271,8 +270,8 @@ int with_long_rows(ScheduleBuilder& builder, int axis) {
   }
 }
 
-/// Where both operands follow an axis, one of them in groups, as a convolution of groups of
-/// channels: the groups, and what is in one. Gives the outermost of the loops.
+/// Grouped convolutions: splits an axis of both operands, of which one divides it, into groups and
+/// the channels of one. Returns the outermost loop.
 int split_groups(ScheduleBuilder& builder, int axis) {
   const std::optional<Contraction> c = find_contraction(builder, builder.loop(axis));
   if (!c || !c->rows.empty()) return axis;
@@ -285,15 +284,15 @@ int split_groups(ScheduleBuilder& builder, int axis) {
   return axis;
 }
 
-/// Whether thin tiles give a share of the units one each: a few workgroups with a long sum each are
-/// done later than all units that go without tiles, and read each operand anew.
+/// True if thin tiles occupy a share of the units. A few workgroups with long sums would be slower
+/// than all units without tiles.
 bool thin_tiles_fill(const ScheduleBuilder& builder, const Matmul& mm, double share) {
   constexpr int64_t kThinnest = kLeastTile / 2;
   return static_cast<double>(count_blocks(builder, mm, kThinnest, kThinnest)) >=
          share * std::max(1U, builder.caps.compute_units);
 }
 
-bool schedule_found(ScheduleBuilder& builder, int axis) {
+bool schedule_matmul_tiles(ScheduleBuilder& builder, int axis) {
   const std::optional<Matmul> found =
       find_matmul(builder, builder.loop(axis), builder.kind() != DeviceKind::kSpmd);
   if (!found || !builder.has_barriers() || builder.caps.max_workgroup_threads < 256) return false;
@@ -307,7 +306,7 @@ bool schedule_found(ScheduleBuilder& builder, int axis) {
     return false;
   for (const KernelBuffer& b : builder.kernel.buffers)
     if (b.space == BufferSpace::kGlobal && b.read && b.written) return false;
-  // The largest that the shared memory holds.
+  // The largest tile that fits shared memory.
   const auto largest = [&](int64_t most, int64_t least, const auto& schedule) {
     for (int64_t tile = block_tile(builder, mm, most, least); tile >= kLeastTile / 2; tile /= 2) {
       const auto one = [&](ScheduleBuilder& trial) {
@@ -318,8 +317,8 @@ bool schedule_found(ScheduleBuilder& builder, int axis) {
     }
     return false;
   };
-  // Of sums that no block ends with, every copy has a mask, and none is made ahead. Windows have no
-  // other recipe.
+  // If blocks do not divide the sum, every copy has a mask and none runs ahead. Windows have no
+  // other template.
   const bool whole = builder.extent(mm.k).is_const() && builder.size(mm.k) % kLeastDepth == 0;
   const bool windows = divisor_of(builder, {mm.rows, mm.columns}, mm.k) > 1;
   const auto is_fast = [&](double share) {
@@ -330,7 +329,7 @@ bool schedule_found(ScheduleBuilder& builder, int axis) {
     const auto products = [&](ScheduleBuilder& trial, int64_t tile) {
       (atom.tiles ? schedule_tile_atoms : schedule_atoms)(trial, mm, atom, tile);
     };
-    // Thinner ones ask memory for less than half of its lines at once, and wait as long for it.
+    // Thinner tiles would use less than half of each memory transaction.
     if (largest(most_tile(atom), kLeastTile, products)) return true;
   }
   if ((fewer < kFewestRows && !windows) || !is_fast(whole ? 0.5 : 4)) return false;
@@ -343,13 +342,13 @@ bool schedule_found(ScheduleBuilder& builder, int axis) {
 
 }  // namespace
 
-bool schedule_tiles(ScheduleBuilder& builder, int axis) {
+bool schedule_shared_tiles(ScheduleBuilder& builder, int axis) {
   const auto with = [&](ScheduleBuilder& trial) {
     if (trial.kind() == DeviceKind::kSpmd) return false;
     const int outermost = with_long_rows(trial, split_groups(trial, axis));
-    return !trial.list.empty() && schedule_found(trial, outermost);
+    return !trial.list.empty() && schedule_matmul_tiles(trial, outermost);
   };
-  return builder.attempt(with) || schedule_found(builder, axis);
+  return builder.attempt(with) || schedule_matmul_tiles(builder, axis);
 }
 
 }  // namespace tenon

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums down the columns of large matrices on processors with vector registers: a product of few
-// rows with one, or the columns themselves. Each element is used but a few times, so what counts is
-// how memory is read: a few of its rows at a time, in long runs, as the processor reads ahead only
-// there. The sums wait in a tile meanwhile. Packing would read all of it twice.
+// Skinny products and column sums of large matrices on SIMD processors. Each element is used a few
+// times, so memory bandwidth dominates: a few rows of the matrix at a time are read in long runs,
+// which the hardware prefetches, while a tile holds the sums. Packing would read the matrix twice.
 #include <algorithm>
 
 #include "core/kernel/templates/elementwise/elementwise_simd.hpp"
@@ -12,20 +11,20 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kMostSkinnyRows = 64;
-/// Register tiles of rows: where each element is used by more, packing it pays.
+/// Most register tiles of rows: with more uses of each element, packing pays.
 constexpr int64_t kMostTiles = 8;
-/// Rows of the matrix at a time: streams that the processor can follow, and steps of a sum in a
-/// register.
+/// Rows of the matrix at a time: streams of the hardware prefetcher, and steps of a sum in
+/// registers.
 constexpr int64_t kSteps = 16;
 
 struct Columns {
-  std::vector<int> batch, rows;  ///< axes that the matrix depends on, and those it does not
+  std::vector<int> batch, rows;  ///< axes that the matrix depends on, and other axes
   int n = -1, k = -1;
-  int64_t row_count = 1, bytes = 0;  ///< of the rows; of an element of a matrix
+  int64_t row_count = 1, bytes = 0;  ///< number of rows; bytes of an element of the matrix
   int64_t matrices = 1;
 };
 
-/// Whether a load is one that every step takes along n, and of which the next step is far away.
+/// True for a load that is contiguous along n and strided along k.
 bool is_matrix_load(const ScheduleBuilder& builder, const KValue& load, int n, int k,
                     int64_t lanes) {
   const auto down = builder.stride(load.index, k);
@@ -34,7 +33,7 @@ bool is_matrix_load(const ScheduleBuilder& builder, const KValue& load, int n, i
 
 std::optional<Columns> find_columns(ScheduleBuilder& builder, int axis) {
   const Statement& nest = builder.loop(axis);
-  const std::vector<int> axes = builder.chain(nest);
+  const std::vector<int> axes = builder.perfect_nest(nest);
   const std::vector<const Statement*> reductions = builder.reductions(nest);
   if (reductions.size() != 1) return std::nullopt;
   const Statement& r = *reductions[0];
@@ -43,7 +42,7 @@ std::optional<Columns> find_columns(ScheduleBuilder& builder, int axis) {
       !std::all_of(body.begin() + 1, body.end(),
                    [](const Statement& s) { return s.kind == Statement::Kind::kStore; }))
     return std::nullopt;
-  const std::vector<int> reduce = builder.chain(r.body[0]);
+  const std::vector<int> reduce = builder.perfect_nest(r.body[0]);
   if (reduce.size() != 1) return std::nullopt;
   Columns out;
   out.n = axes.back();
@@ -69,7 +68,7 @@ std::optional<Columns> find_columns(ScheduleBuilder& builder, int axis) {
     if (a != out.n) (is_row ? out.rows : out.batch).push_back(a);
   }
   out.bytes = static_cast<int64_t>(dtype_size(matrix->dtype));
-  // What stays in a private cache can be packed, or read in any order.
+  // A matrix that fits the private cache is packed by another template.
   if (builder.size(out.n) * builder.size(out.k) * out.bytes <= private_cache(builder))
     return std::nullopt;
   return out;
@@ -77,7 +76,7 @@ std::optional<Columns> find_columns(ScheduleBuilder& builder, int axis) {
 
 }  // namespace
 
-bool schedule_columns_once(ScheduleBuilder& builder, int axis) {
+bool schedule_skinny(ScheduleBuilder& builder, int axis) {
   const std::optional<Columns> found = find_columns(builder, axis);
   if (!found) return false;
   const auto& [batch, rows, n, k, row_count, bytes, matrices] = *found;
@@ -85,7 +84,7 @@ bool schedule_columns_once(ScheduleBuilder& builder, int axis) {
   const auto [height, vectors] = best_tile(builder, rows.empty() ? 1 : builder.size(rows.back()),
                                            (builder.size(n) + lanes - 1) / lanes);
   if (row_count > kMostTiles * height) return false;
-  // Two parts for each core, of a page at least where that leaves none idle.
+  // Two parts a core, each at least a page unless that would idle cores.
   int64_t nests = 1;
   for (const int a : batch) nests *= builder.size(a);
   const int64_t cores = std::max<int64_t>(1, builder.caps.compute_units);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Devices with workgroups: neighbouring threads take neighbouring elements, a short vector each.
+// Elementwise on devices with workgroups: neighbouring threads take neighbouring short vectors.
 #include <algorithm>
 
 #include "core/kernel/templates/schedule_builder.hpp"
@@ -14,7 +14,7 @@ int64_t many_groups(const ScheduleBuilder& builder) {
   return 8 * std::max<int64_t>(1, builder.caps.compute_units);
 }
 
-/// Splits off a thread's lanes and the threads; gives what stays outside.
+/// Splits off a thread's lanes and the threads. Returns the outer loop.
 int spread_over_threads(ScheduleBuilder& builder, int axis, int64_t threads, int64_t lanes,
                         int64_t copies, Bind place) {
   auto [outer, inner] = builder.split(axis, threads * lanes * copies);
@@ -32,9 +32,9 @@ int spread_over_threads(ScheduleBuilder& builder, int axis, int64_t threads, int
   return outer;
 }
 
-/// One element after another: the innermost axis on x, the next one on y.
+/// The innermost axis on x, the next one on y.
 void schedule_elements(ScheduleBuilder& builder, std::vector<int> axes) {
-  // A short row wastes threads unless rows follow one another on x.
+  // Short rows are fused, as they would waste threads.
   while (axes.size() > 1 && builder.size(axes.back()) < 32) {
     axes[axes.size() - 2] = builder.fuse(axes[axes.size() - 2], axes.back());
     axes.pop_back();
@@ -62,13 +62,13 @@ void schedule_elements(ScheduleBuilder& builder, std::vector<int> axes) {
   if (axes.size() > 2) bind_grid(builder, axes[axes.size() - 3], 1, Bind::kGridZ);
 }
 
-/// Sums of few terms, as of a small window, term by term: where they lie is a matter of constants.
+/// Unrolls sums of few terms, such as those of a small window: their indices become constants.
 void unroll_short_sums(ScheduleBuilder& builder, int axis) {
   constexpr int64_t kMost = 32;
   std::vector<int> sums;
   for (const Statement* r : builder.reductions(builder.loop(axis)))
     if (r->body.size() == 1 && r->body[0].kind == Statement::Kind::kLoop) {
-      const std::vector<int> axes = builder.chain(r->body[0]);
+      const std::vector<int> axes = builder.perfect_nest(r->body[0]);
       int64_t terms = 1;
       bool known = true;
       for (const int a : axes) known &= builder.extent(a).is_const(), terms *= builder.size(a);
@@ -78,7 +78,7 @@ void unroll_short_sums(ScheduleBuilder& builder, int axis) {
     if (builder.size(a) > 1) builder.unroll(a);
 }
 
-/// One item a thread, all axes as one.
+/// One element a thread, with all axes fused.
 void spread_over_grid(ScheduleBuilder& builder, std::vector<int> axes, int64_t most_threads) {
   axes = {builder.fuse_all(axes)};
   int64_t threads = builder.placed(Bind::kBlockX);
@@ -92,29 +92,30 @@ void spread_over_grid(ScheduleBuilder& builder, std::vector<int> axes, int64_t m
 }  // namespace
 
 void schedule_threads_nest(ScheduleBuilder& builder, int axis) {
-  if (builder.kind() == DeviceKind::kSpmd && schedule_thread_tiles(builder, axis)) return;
-  if (schedule_tiles(builder, axis)) return;
-  std::vector<int> axes = builder.fuse_contiguous(builder.chain(builder.loop(axis)));
+  if (builder.kind() == DeviceKind::kSpmd && schedule_register_tiles(builder, axis)) return;
+  if (schedule_shared_tiles(builder, axis)) return;
+  std::vector<int> axes = builder.fuse_contiguous(builder.perfect_nest(builder.loop(axis)));
   const auto is_parallel = [&](int a) {
     return builder.kernel.axes[a].kind == AxisKind::kParallel;
   };
-  // A scatter: each thread goes over all that is written at its own place of the other axes.
+  // A scatter: each thread loops over the ordered axis at its position of the others.
   const auto ordered = std::stable_partition(axes.begin(), axes.end(), is_parallel);
   if (ordered != axes.end()) {
     if (ordered == axes.begin()) return;
     builder.reorder(axes);
     axes.erase(ordered, axes.end());
-    // Each waits for its own memory all the time: few a workgroup, so that many units wait at once.
+    // Memory latency dominates: small workgroups, so that many units wait at once.
     return spread_over_grid(builder, std::move(axes), kElementwiseThreads / 8);
   }
   if (builder.reductions(builder.loop(axes.front())).empty() &&
       builder.loop(axes.back()).body.size() > 0 &&
       builder.stores(builder.loop(axes.back())).size() == builder.loop(axes.back()).body.size()) {
-    if (builder.kind() == DeviceKind::kSpmd) return schedule_runs(builder, std::move(axes));
-    if (schedule_transposed(builder, axes)) return;
+    if (builder.kind() == DeviceKind::kSpmd)
+      return schedule_elementwise_spmd(builder, std::move(axes));
+    if (schedule_transpose_gpu(builder, axes)) return;
     return schedule_elements(builder, std::move(axes));
   }
-  if (builder.kind() == DeviceKind::kSpmd && schedule_rows_apart(builder, axes)) return;
+  if (builder.kind() == DeviceKind::kSpmd && schedule_rows_spmd(builder, axes)) return;
   if (schedule_rows(builder, axes) || schedule_columns(builder, axes)) return;
   if (builder.kind() != DeviceKind::kSpmd) unroll_short_sums(builder, axes.front());
   spread_over_grid(builder, std::move(axes), kElementwiseThreads / 2);

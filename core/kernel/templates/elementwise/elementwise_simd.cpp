@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Processors with vector registers: elementwise chains, row and column reductions.
+// SIMD processors: elementwise nests, row and column reductions.
 #include <algorithm>
 #include <bit>
 
@@ -10,11 +10,10 @@
 namespace tenon {
 namespace {
 
-/// Bytes that one workgroup moves: large enough to hide its launch, small enough to stay in a
-/// private cache.
+/// Bytes that one workgroup moves: enough to hide its launch, and small enough for a private cache.
 constexpr int64_t kItemBytes = 64 << 10;
 
-/// Work of one iteration of a loop: the product of what is inside, in bytes.
+/// Bytes that one iteration of a loop moves, with the loops inside.
 int64_t bytes_inside(const ScheduleBuilder& builder, const Statement& loop) {
   int64_t total = 0;
   bool leaf = true;
@@ -32,7 +31,7 @@ int64_t bytes_inside(const ScheduleBuilder& builder, const Statement& loop) {
 std::vector<int> reduce_axes(const ScheduleBuilder& builder, const Statement& reduction) {
   std::vector<int> axes;
   for (const Statement& s : reduction.body)
-    if (s.kind == Statement::Kind::kLoop) axes = builder.chain(s);
+    if (s.kind == Statement::Kind::kLoop) axes = builder.perfect_nest(s);
   return axes;
 }
 
@@ -44,7 +43,7 @@ const Statement* find_reduction(const ScheduleBuilder& builder, int id) {
   return found;
 }
 
-/// The innermost loops that hold stores: those that a vector can run along.
+/// The loops that directly hold stores: candidates for vectors.
 void store_loops(const Statement& s, std::vector<int>& out) {
   bool holds_store = false;
   for (const Statement& t : s.body) holds_store |= t.kind == Statement::Kind::kStore;
@@ -54,9 +53,9 @@ void store_loops(const Statement& s, std::vector<int>& out) {
 }
 
 int64_t copies_for(const ScheduleBuilder& builder, const Statement& s) {
-  // Of many short loops, each is compiled for itself: less code is worth more than wider steps.
+  // Kernels with sections have many loops to compile: no unrolling.
   if (!builder.kernel.sections.empty()) return 1;
-  // Divisions of indices are work too: a chain of reshapes and permutes may have hundreds.
+  // Divisions in indices count too: reshapes and permutes may have hundreds.
   auto values = static_cast<size_t>(divisions(builder.kernel));
   for (const Statement* t : builder.stores(s)) visit(t->value, [&](const KValueRef&) { ++values; });
   return values <= 24 ? 4 : values <= 60 ? 2 : 1;
@@ -70,7 +69,7 @@ bool is_laned(const ScheduleBuilder& builder, const Statement& s) {
   return found;
 }
 
-/// What a reduction computes for each element of a row stays for the passes after it.
+/// Caches what a reduction computes for each element of a row for the passes after it.
 void cache_rows(ScheduleBuilder& builder, int outermost) {
   std::vector<int> passes;
   for (const Statement* r : builder.reductions(builder.loop(outermost)))
@@ -83,20 +82,20 @@ void cache_rows(ScheduleBuilder& builder, int outermost) {
       if (later != r) builder.cache_reduction(r, later);
 }
 
-/// The sum over a row that an index divides, as a product with weights that are computed from
-/// blocks of bits: loops that it asks for, lanes along the innermost one, a few rows at a time,
-/// which share the other factor. False if it is no such thing.
+/// Row sums whose indices divide the reduce axis, as products with quantised weights. Splits the
+/// axis by the divisors, vectorises the innermost part, and takes a few rows at a time, which share
+/// the other factor. Returns false if the nest does not match.
 bool schedule_divided(ScheduleBuilder& builder, int axis) {
   constexpr int64_t kRows = 4, kCopies = 4;
   const Statement& nest = builder.loop(axis);
-  const std::vector<int> axes = builder.chain(nest);
+  const std::vector<int> axes = builder.perfect_nest(nest);
   const std::vector<const Statement*> reductions = builder.reductions(nest);
   if (reductions.size() != 1 || !builder.kernel.sections.empty()) return false;
   const int id = reductions[0]->id;
   const std::vector<int> own = reduce_axes(builder, *reductions[0]);
   if (own.empty() || builder.kernel.axes[axes.back()].kind != AxisKind::kParallel) return false;
   int k = own.back();
-  std::vector<int> around;  // loops that blocks ask for, outermost first
+  std::vector<int> around;  // loops over blocks, outermost first
   for (;;) {
     const int64_t divisor = divisor_of(builder, builder.loads(*find_reduction(builder, id)), k);
     if (divisor == 1 || builder.size(k) % divisor != 0) break;
@@ -118,7 +117,7 @@ bool schedule_divided(ScheduleBuilder& builder, int axis) {
     lane = inside;
   }
   builder.vectorize(lane);
-  // Parts of a block, as halves of its bytes, that all do something else with them.
+  // Unrolls the parts of a block, such as the halves of its bytes, whose code differs.
   for (int64_t copies = 1; around.size() > 1; around.pop_back()) {
     copies *= builder.size(around.back());
     if (copies > kCopies) break;
@@ -199,7 +198,7 @@ void schedule_reduction(ScheduleBuilder& builder, int id) {
   if (axes.empty() || is_laned(builder, *reduction)) return;
   const int last = axes.back();
   if (vector_score(builder, *reduction, last) < 0) return;
-  // Reductions inside keep their own lanes.
+  // Nested reductions have their own lanes.
   for (const Statement* inner : builder.reductions(*reduction))
     if (inner != reduction) return;
   vector_split(builder, last, lanes_for(builder, *reduction, last), 4);
@@ -207,9 +206,9 @@ void schedule_reduction(ScheduleBuilder& builder, int id) {
 
 void schedule_vector_nest(ScheduleBuilder& builder, int axis) {
   if (builder.attempt([&](ScheduleBuilder& b) { return schedule_divided(b, axis); })) return;
-  std::vector<int> axes = builder.fuse_contiguous(builder.chain(builder.loop(axis)));
-  if (const int across = schedule_across(builder, axes); across >= 0)
-    return spread(builder, widen(builder, across));
+  std::vector<int> axes = builder.fuse_contiguous(builder.perfect_nest(builder.loop(axis)));
+  if (const int outermost = schedule_transpose_simd(builder, axes); outermost >= 0)
+    return spread(builder, widen(builder, outermost));
   int outermost = axes.front();
   cache_rows(builder, outermost);
   std::vector<int> stores;
@@ -222,7 +221,7 @@ void schedule_vector_nest(ScheduleBuilder& builder, int axis) {
     const Statement* r = find_reduction(builder, id);
     const std::vector<int> own = reduce_axes(builder, *r);
     if (own.empty()) continue;
-    // A column sum runs its lanes across columns: the loop of its result takes the vector below.
+    // Lanes of a column sum run along the columns: the store's loop is vectorised below.
     const int along = vector_score(builder, *r, own.back());
     bool across = false;
     for (const int s : stores)
@@ -232,7 +231,7 @@ void schedule_vector_nest(ScheduleBuilder& builder, int axis) {
   for (const int s : stores) {
     const Statement& loop = builder.loop(s);
     if (builder.kernel.axes[s].kind != AxisKind::kParallel || is_laned(builder, loop)) continue;
-    if (keeps_apart(builder.kernel, s)) continue;
+    if (stores_dependent_value(builder.kernel, s)) continue;
     if (vector_score(builder, loop, s) < 0) continue;
     const int64_t copies = builder.choose("copies", copies_for(builder, loop), {1, 2, 4});
     const int64_t lanes = lanes_for(builder, loop, s);
@@ -243,7 +242,7 @@ void schedule_vector_nest(ScheduleBuilder& builder, int axis) {
 }
 
 void schedule_plain_nest(ScheduleBuilder& builder, int axis) {
-  const std::vector<int> axes = builder.fuse_contiguous(builder.chain(builder.loop(axis)));
+  const std::vector<int> axes = builder.fuse_contiguous(builder.perfect_nest(builder.loop(axis)));
   spread(builder, widen(builder, axes.front()));
 }
 

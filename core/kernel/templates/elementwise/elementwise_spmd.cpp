@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Devices whose threads are lanes of the host's registers: workgroups of one register, each thread
-// with a run of accesses as wide as there are. Every lane moves by itself, whatever its neighbours
-// do, and a barrier suspends all threads.
+// SPMD devices, whose threads are lanes of a host register: workgroups of one register, and for
+// each thread a run of the widest accesses. Accesses of neighbouring lanes are not coalesced, and a
+// barrier suspends all threads.
 #include <algorithm>
 
 #include "core/kernel/templates/schedule_builder.hpp"
@@ -9,10 +9,10 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kRun = 64;     ///< accesses of a thread that make its workgroup cheap beside them
-constexpr int64_t kColumns = 4;  ///< accesses side by side of a thread that goes down columns
+constexpr int64_t kRun = 64;     ///< accesses a thread, to hide the cost of a workgroup
+constexpr int64_t kColumns = 4;  ///< adjacent accesses of a thread that goes down columns
 
-/// Splits off the lanes of one access; gives what is left.
+/// Splits off the lanes of one access. Returns the outer loop.
 int vectorized(ScheduleBuilder& builder, int axis, int64_t lanes) {
   if (lanes == 1) return axis;
   const auto [rest, lane] = builder.split(axis, lanes);
@@ -22,7 +22,7 @@ int vectorized(ScheduleBuilder& builder, int axis, int64_t lanes) {
 
 }  // namespace
 
-void schedule_runs(ScheduleBuilder& builder, std::vector<int> axes) {
+void schedule_elementwise_spmd(ScheduleBuilder& builder, std::vector<int> axes) {
   const int64_t threads = builder.register_threads();
   while (axes.size() > 1 && builder.size(axes.back()) < 4 * threads) {
     axes[axes.size() - 2] = builder.fuse(axes[axes.size() - 2], axes.back());
@@ -45,7 +45,7 @@ void schedule_runs(ScheduleBuilder& builder, std::vector<int> axes) {
   if (axes.size() > 2) bind_grid(builder, axes[axes.size() - 3], 1, Bind::kGridZ);
 }
 
-bool schedule_rows_apart(ScheduleBuilder& builder, std::vector<int> axes) {
+bool schedule_rows_spmd(ScheduleBuilder& builder, std::vector<int> axes) {
   const std::vector<RowPass> all = row_passes(builder, axes.back());
   const int64_t threads = builder.register_threads();
   int64_t rows = 1;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Scatters on processors with vector registers. What goes to one place goes there in the order of
-// the index, so that sums have the same bits in every run; rows are cut in parts, each of which
-// goes over the whole index by itself.
+// Scatters on SIMD processors. Updates of one element are in the order of the index, so that sums
+// have the same bits in every run. Rows are split into parts; each part loops over the whole index.
 #include <algorithm>
 
 #include "core/kernel/templates/elementwise/elementwise_simd.hpp"
@@ -16,7 +15,7 @@ bool is_ordered(const ScheduleBuilder& builder, int axis) {
 }  // namespace
 
 bool schedule_scatter(ScheduleBuilder& builder, int axis) {
-  std::vector<int> axes = builder.chain(builder.loop(axis));
+  std::vector<int> axes = builder.perfect_nest(builder.loop(axis));
   if (std::ranges::none_of(axes, [&](int a) { return is_ordered(builder, a); }) ||
       is_ordered(builder, axes.back()) || !builder.reductions(builder.loop(axis)).empty())
     return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Elementwise nests on devices with workgroups, where an operand lies across the result: squares of
-// it go through shared memory, so that neighbouring threads read and write side by side.
+// Elementwise nests with a transposed operand, on devices with workgroups: squares of it go through
+// shared memory, so that loads and stores are coalesced.
 #include <algorithm>
 
 #include "core/kernel/templates/cooperative_loads.hpp"
@@ -9,13 +9,13 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kSquare = 32;
-constexpr int64_t kTransposeRows = 8;  ///< of a square that the threads have at once
-/// A room after each line: threads that go down a column meet each bank once.
-constexpr int64_t kTransposePad = 1;
+constexpr int64_t kTransposeRows = 8;  ///< of a square that the threads process at once
+constexpr int64_t kTransposePad =
+    1;  ///< elements after each row, against bank conflicts in columns
 
 bool is_across(const ScheduleBuilder& builder, const std::vector<int>& axes, const KValue& load,
                int m) {
-  return axis_across(builder, axes, load, 1) == m &&
+  return transposed_axis(builder, axes, load, 1) == m &&
          builder.kernel.buffers[load.buffer].space == BufferSpace::kGlobal;
 }
 
@@ -46,10 +46,10 @@ bool with_squares(ScheduleBuilder& builder, const std::vector<int>& axes, int m,
 
 }  // namespace
 
-bool schedule_transposed(ScheduleBuilder& builder, const std::vector<int>& axes) {
+bool schedule_transpose_gpu(ScheduleBuilder& builder, const std::vector<int>& axes) {
   const Statement& nest = builder.loop(axes.front());
   const int n = axes.back();
-  // What else is in the launch has no use for rows of threads.
+  // Other nests in the launch could not use threads on y.
   if (builder.kernel.body.size() > 1 || axes.size() < 2 || builder.kind() == DeviceKind::kSpmd ||
       !builder.has_barriers() || builder.threads_on_x(kSquare) < kSquare ||
       builder.threads_on_y(kSquare, kTransposeRows) < kTransposeRows)
@@ -62,7 +62,7 @@ bool schedule_transposed(ScheduleBuilder& builder, const std::vector<int>& axes)
     if (s.kind != Statement::Kind::kStore || builder.stride(s.index, n) != 1) return false;
   int m = -1;
   for (const KValueRef& v : builder.loads(nest))
-    if (m < 0) m = axis_across(builder, axes, *v, 1);
+    if (m < 0) m = transposed_axis(builder, axes, *v, 1);
   if (m < 0 || builder.size(m) < kSquare || builder.size(n) < kSquare) return false;
   std::vector<int> buffers;
   for (const KValueRef& v : builder.loads(nest))

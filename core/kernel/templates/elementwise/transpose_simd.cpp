@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Elementwise nests on processors with vector registers, where an operand lies across the result:
-// squares of it go through registers, so that memory is read and written in whole vectors.
+// Elementwise nests with a transposed operand, on SIMD processors: squares of it are transposed in
+// registers, so that loads and stores are whole vectors.
 #include <algorithm>
 
 #include "core/kernel/templates/schedule_builder.hpp"
@@ -8,15 +8,15 @@
 namespace tenon {
 namespace {
 
-/// A square of more lanes does not stay in registers.
+/// A square of more lanes does not fit the registers.
 constexpr int64_t kMostLanes = 16;
-/// Of the copies of all lanes together: more takes longer to compile than it saves.
+/// Values of all unrolled copies: more take longer to compile than they save.
 constexpr int64_t kMostValues = 640;
-/// Squares side by side in the result, so that lines written follow one another. None are in what
-/// is read: its lines are taken in order, as a processor reads ahead.
+/// Adjacent squares in the result, so that written cache lines follow one another. The operand's
+/// lines are read in order, for the hardware prefetcher.
 constexpr int64_t kWriteAlong = 4;
 
-/// As many squares as divide those there are: each edge would be code of its own.
+/// The largest power of two up to `most` that divides the axis: an edge would need its own code.
 int64_t squares(const ScheduleBuilder& builder, int axis, int64_t most) {
   const Expr& extent = builder.extent(axis);
   while (most > 1 && !extent.divisible_by(most)) most /= 2;
@@ -25,10 +25,10 @@ int64_t squares(const ScheduleBuilder& builder, int axis, int64_t most) {
 
 }  // namespace
 
-int schedule_across(ScheduleBuilder& builder, const std::vector<int>& axes) {
+int schedule_transpose_simd(ScheduleBuilder& builder, const std::vector<int>& axes) {
   const Statement& nest = builder.loop(axes.front());
   const int n = axes.back();
-  // Of many short loops, each is compiled for itself.
+  // Kernels with sections have many loops to compile: no squares.
   if (axes.size() < 2 || !builder.kernel.sections.empty()) return -1;
   for (const int a : axes)
     if (builder.kernel.axes[a].kind != AxisKind::kParallel) return -1;
@@ -36,7 +36,7 @@ int schedule_across(ScheduleBuilder& builder, const std::vector<int>& axes) {
     if (s.kind != Statement::Kind::kStore || builder.stride(s.index, n) != 1) return -1;
   int m = -1;
   for (const KValueRef& v : builder.loads(nest))
-    if (m < 0) m = axis_across(builder, axes, *v, kMostLanes);
+    if (m < 0) m = transposed_axis(builder, axes, *v, kMostLanes);
   const int64_t lanes = std::min(builder.lanes(nest), kMostLanes);
   if (m < 0 || lanes < 4 || builder.size(m) < lanes || builder.size(n) < lanes) return -1;
   int64_t values = 0;

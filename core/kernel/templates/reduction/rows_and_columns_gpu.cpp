@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions on devices with workgroups: a subgroup or a workgroup for each row, threads along the
-// columns for sums over rows.
+// Reductions on devices with workgroups: a subgroup or workgroup for each row; threads along the
+// columns for column reductions.
 #include <algorithm>
 
 #include "core/kernel/templates/schedule_builder.hpp"
@@ -8,10 +8,10 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kGroupThreads = 128;  ///< of a workgroup that takes several rows
-constexpr int64_t kKept = 32;           ///< elements of a row that a thread keeps in registers
+constexpr int64_t kGroupThreads = 128;    ///< of a workgroup with several rows
+constexpr int64_t kMostInRegisters = 32;  ///< elements of a row that a thread holds
 
-/// A pass goes over x: lanes innermost, then threads; few enough copies are unrolled so that equal
+/// Spreads a pass over x: lanes innermost, then threads. A short rest is unrolled, so that common
 /// elements of several passes are computed once.
 void schedule_pass(ScheduleBuilder& builder, const RowPass& pass, int64_t threads, int64_t lanes) {
   int axis = pass.axis;
@@ -29,7 +29,7 @@ void schedule_pass(ScheduleBuilder& builder, const RowPass& pass, int64_t thread
     outer = rest;
   }
   const Expr& count = builder.extent(outer);
-  if (count.is_const() && count.value() * lanes <= kKept) {
+  if (count.is_const() && count.value() * lanes <= kMostInRegisters) {
     builder.unroll(outer);
   } else if (builder.size(outer) >= 8 && pass.reduces) {
     builder.unroll(builder.split(outer, std::max<int64_t>(1, 4 / lanes * 2)).second);
@@ -45,7 +45,7 @@ std::vector<RowPass> row_passes(ScheduleBuilder& builder, int rows) {
     if (s.kind == Statement::Kind::kStore) continue;
     const Statement* loop = reduces ? &s.body[0] : &s;
     if (loop->kind != Statement::Kind::kLoop || (reduces && s.body.size() != 1)) return {};
-    const std::vector<int> axes = builder.chain(*loop);
+    const std::vector<int> axes = builder.perfect_nest(*loop);
     const Statement& last = builder.loop(axes.back());
     for (const Statement& inner : last.body)
       if (inner.kind != Statement::Kind::kStep && inner.kind != Statement::Kind::kStore) return {};
@@ -65,7 +65,7 @@ bool schedule_rows(ScheduleBuilder& builder, const std::vector<int>& outer_axes)
   for (const RowPass& p : all) {
     if (p.reduces) longest = std::max(longest, builder.size(p.axis));
     lanes = std::min(lanes, builder.short_vector(builder.loop(p.axis), p.axis));
-    // Threads of a row read side by side.
+    // Threads of a row must read contiguous elements.
     for (const KValueRef& v : builder.loads_of_pass(p.axis))
       if (builder.stride(v->index, p.axis).value_or(2) > 1) return false;
   }
@@ -76,8 +76,8 @@ bool schedule_rows(ScheduleBuilder& builder, const std::vector<int>& outer_axes)
   for (const RowPass& p : all)
     lanes = std::min(lanes, builder.short_vector_of(builder.loads_of_pass(p.axis), p.axis));
 
-  // Enough threads that each has a few vectors, a subgroup if that fills the device, of short rows
-  // no more than have one.
+  // A few vectors for each thread; one subgroup if rows fill the device; no idle threads in short
+  // rows.
   int64_t threads = builder.placed(Bind::kBlockX);
   if (threads == 0) {
     const int64_t least = std::min(subgroup, ceil_pow2((longest + lanes - 1) / lanes));
@@ -89,15 +89,16 @@ bool schedule_rows(ScheduleBuilder& builder, const std::vector<int>& outer_axes)
   }
   axes = {builder.fuse_all(axes)};
   int row = axes[0];
-  int64_t beside = builder.placed(Bind::kBlockY);
-  if (beside == 0)
-    beside = builder.kind() == DeviceKind::kSpmd
-                 ? 1
-                 : builder.threads_on_y(
-                       threads, builder.choose("threads", kGroupThreads, {32, 256}) / threads);
+  int64_t rows_at_once = builder.placed(Bind::kBlockY);
+  if (rows_at_once == 0)
+    rows_at_once =
+        builder.kind() == DeviceKind::kSpmd
+            ? 1
+            : builder.threads_on_y(threads,
+                                   builder.choose("threads", kGroupThreads, {32, 256}) / threads);
   for (const RowPass& p : all) schedule_pass(builder, p, threads, lanes);
-  if (beside > 1) {
-    const auto [rest, inner] = builder.split(row, beside);
+  if (rows_at_once > 1) {
+    const auto [rest, inner] = builder.split(row, rows_at_once);
     builder.bind(inner, Bind::kBlockY);
     row = rest;
   }
@@ -124,7 +125,7 @@ bool schedule_columns(ScheduleBuilder& builder, const std::vector<int>& axes) {
   if (longest < 64 || columns >= units * 1024) return false;
   int64_t x = builder.threads_on_x(32), threads = x * 8;
   if (builder.kind() !=
-      DeviceKind::kSpmd) {  // narrower blocks before idle units, then more rows at once
+      DeviceKind::kSpmd) {  // narrower blocks rather than idle units, then more rows at once
     while (x > 8 && columns / x < units) x /= 2;
     if (columns / x < 4 * units) threads *= 2;
   }
@@ -147,7 +148,7 @@ void schedule_total(ScheduleBuilder& builder, int reduction) {
     if (s.kind == Statement::Kind::kReduce && s.id == reduction) found = &s;
   if (!found || !builder.has_barriers() || found->body.size() != 1) return;
   if (found->body[0].kind != Statement::Kind::kLoop) return;
-  std::vector<int> axes = builder.chain(found->body[0]);
+  std::vector<int> axes = builder.perfect_nest(found->body[0]);
   for (const Statement* inner : builder.reductions(*found))
     if (inner != found) return;
   axes = {builder.fuse_all(axes)};

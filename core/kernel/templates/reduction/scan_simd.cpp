@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Running results on processors with vector registers.
+// Scans on SIMD processors.
 #include <algorithm>
 #include <cstdlib>
 
@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-/// The axis of the only reduction in the innermost of these loops; -1 if there is no such thing.
+/// The axis of the masked reduction in the innermost loop; -1 if there is none.
 int reduce_axis(ScheduleBuilder& builder, const std::vector<int>& axes) {
   const std::vector<Statement>& body = builder.loop(axes.back()).body;
   const Statement& r = body.front();
@@ -20,7 +20,7 @@ int reduce_axis(ScheduleBuilder& builder, const std::vector<int>& axes) {
   return alone ? r.body[0].axis : -1;
 }
 
-/// Makes a running result of the reduction over r, whose positions are axis j or its remainder.
+/// Applies scan to the reduction over r, along axis j or the inner part of j.
 bool scan_along(ScheduleBuilder& builder, std::vector<int>& axes, int r, int j) {
   int along = j;
   const auto place = std::ranges::find(axes, j);
@@ -38,10 +38,10 @@ bool scan_along(ScheduleBuilder& builder, std::vector<int>& axes, int r, int j) 
   return builder.scan(r, along);
 }
 
-constexpr int64_t kShortRun = 16;  ///< vectors of a run from which its own loop pays
+constexpr int64_t kShortRun = 16;  ///< fewest vectors of a run that is worth a loop
 
-/// Rows far apart are taken one after the other in long runs along axis n, the results so far in a
-/// tile; gives the outermost loop.
+/// Scans down the columns of distant rows: long runs along axis n, with the prefix results in a
+/// tile. Returns the outermost loop.
 int down_columns(ScheduleBuilder& builder, std::vector<int> axes, int r, int n, int64_t lanes) {
   const auto place = std::ranges::find(axes, n);
   const int64_t run = std::min(kPageBytes / (builder.caps.vector_bytes / lanes),
@@ -58,9 +58,9 @@ int down_columns(ScheduleBuilder& builder, std::vector<int> axes, int r, int n, 
   return axes.front();
 }
 
-/// Whether the elements that are read lie along axis n, and those of the next position far away.
-bool lies_across(const ScheduleBuilder& builder, const Statement& reduction, int r, int n,
-                 int64_t lanes) {
+/// True if loads are contiguous along axis n and far apart along r.
+bool scans_down_columns(const ScheduleBuilder& builder, const Statement& reduction, int r, int n,
+                        int64_t lanes) {
   const auto loads = builder.loads(reduction);
   return builder.size(n) >= kShortRun * lanes && builder.extent(n).is_const() &&
          std::ranges::any_of(loads, [&](const KValueRef& v) {
@@ -69,7 +69,7 @@ bool lies_across(const ScheduleBuilder& builder, const Statement& reduction, int
          });
 }
 
-/// Lanes along one of the loops, or along the result itself; gives the outermost loop.
+/// Vectorises one of the loops, or the scan itself. Returns the outermost loop.
 int vectorise(ScheduleBuilder& builder, const std::vector<int>& axes, int r) {
   const Statement& nest = builder.loop(axes.empty() ? r : axes.front());
   const Statement reduction = *builder.reductions(nest).front();
@@ -82,7 +82,7 @@ int vectorise(ScheduleBuilder& builder, const std::vector<int>& axes, int r) {
   if (moves_lanes) offer(r);
   if (best < 0) return axes.front();
   const int64_t lanes = lanes_for(builder, reduction, best);
-  if (best != r && lies_across(builder, reduction, r, best, lanes))
+  if (best != r && scans_down_columns(builder, reduction, r, best, lanes))
     return down_columns(builder, axes, r, best, lanes);
   const int64_t copies = best == r ? 1 : builder.choose("copies", 4, {1, 2});
   const int rest = vector_split(builder, best, lanes, copies);
@@ -92,7 +92,7 @@ int vectorise(ScheduleBuilder& builder, const std::vector<int>& axes, int r) {
 }  // namespace
 
 bool schedule_scan(ScheduleBuilder& builder, int axis) {
-  const std::vector<int> nest = builder.chain(builder.loop(axis));
+  const std::vector<int> nest = builder.perfect_nest(builder.loop(axis));
   const int r = reduce_axis(builder, nest);
   if (r < 0) return false;
   for (const int j : nest) {

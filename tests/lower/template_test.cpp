@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What heuristics choose for kinds of devices with workgroups, against tests/golden/kernel. To
+// What templates choose for kinds of devices, against tests/golden/kernel. To
 // accept a change, copy what the failing test prints.
 #include <catch2/catch_test_macros.hpp>
 #include <fstream>
