@@ -13,15 +13,15 @@
 namespace tenon {
 namespace {
 
-/// Points of decision of which a smaller option needs fewer registers.
+/// Decision points whose smaller options need fewer registers.
 constexpr std::array<std::string_view, 3> kTiles{"tile", "rows", "copies"};
 
-/// What the rules decide, with so many steps down from there where there are such options.
+/// The defaults, or options that are `steps` smaller at the points above.
 Decide decide_smaller(size_t steps) {
   if (steps == 0) return {};
   return [steps](std::string_view point, std::span<const int64_t> options) -> size_t {
     if (std::ranges::find(kTiles, point) == kTiles.end()) return 0;
-    std::vector<size_t> smaller;  // numbers of options, the largest first
+    std::vector<size_t> smaller;  // indices of smaller options, largest first
     for (size_t i = 1; i < options.size(); ++i)
       if (options[i] < options[0]) smaller.push_back(i);
     std::ranges::sort(smaller, std::greater(), [&](size_t i) { return options[i]; });
@@ -45,14 +45,13 @@ LoweredKernel HeuristicChooser::choose(const UnchosenKernel& kernel) {
   LoweredKernel out = kernel.templates && smaller_ == 0
                           ? kernel.lower(*kernel.templates)
                           : kernel.lower(choose_transforms(kernel.tree, capabilities, decide));
-  // Recipes see one reduction at a time. Where all of them together want more shared memory than
-  // there is, each thread reduces for itself.
+  // Templates see one reduction at a time. If together they exceed shared memory, retry without it.
   if (out.program.get()->shared_bytes > capabilities.max_shared_bytes) {
     Capabilities alone = capabilities;
     alone.max_shared_bytes = 0;
     out = kernel.lower(choose_transforms(kernel.tree, alone, decide));
   }
-  // And where they want more of a thread's own, no thread keeps anything.
+  // If scratch is exceeded, use no transforms.
   const uint32_t scratch = capabilities.max_scratch_bytes;
   if (scratch && out.program.get()->scratch_bytes > scratch) out = kernel.lower({kernel.tree, {}});
   return out;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Who chooses the transforms of a kernel: heuristics, a written list, a random one, a search.
+// Interface that chooses a kernel's transforms: by templates, a written list, at random, or by
+// search.
 #pragma once
 
 #include <functional>
@@ -12,45 +13,46 @@
 
 namespace tenon {
 
-/// A kernel whose transforms are still to be chosen.
+/// A kernel before its transforms are chosen.
 struct UnchosenKernel {
   const Kernel& tree;
   const Capabilities& capabilities;
-  size_t number = 0;  ///< among the kernels of its schedule, as each_kernel counts them
-  /// The tree that is chosen is the tree that is lowered. May be called again for a better one.
-  /// Throws kUnsupported for what the device cannot run; of memory it says nothing (fits_memory).
+  size_t number = 0;  ///< index in each_kernel's order
+  /// Lowers a chosen tree; may be called several times. Throws kUnsupported for what the device
+  /// cannot run. Does not check memory limits (see fits_memory).
   std::function<LoweredKernel(const Chosen&)> lower;
-  std::string_view name = {};         ///< its program's: equal for equal kernels
-  const Chosen* templates = nullptr;  ///< what the templates chose already; null: not asked yet
+  std::string_view name = {};         ///< of its program; equal for equal kernels
+  const Chosen* templates = nullptr;  ///< the choice of the templates, if it is known
 };
 
 class TransformChooser {
  public:
   virtual ~TransformChooser() = default;
-  /// What `lower` made of the choice. Called from several threads at once.
+  /// The lowered kernel of the choice. Called from several threads at once.
   virtual LoweredKernel choose(const UnchosenKernel& kernel) = 0;
-  /// What rules take the device for, where that makes no difference to what is right: its sizes.
+  /// The capabilities that templates see. May differ from the device's in sizes, not in
+  /// correctness.
   virtual CapabilitiesRef seen(const CapabilitiesRef& device) const { return device; }
-  /// Whether kernels that are equal may be given different transforms.
+  /// True if equal kernels may get different transforms.
   virtual bool tells_equal_kernels_apart() const { return true; }
-  /// One that chooses as this does and may outlive it, for kernels whose sizes a launch tells; null
-  /// if the kernel of that name is to be one for all sizes.
+  /// A chooser like this that may outlive it, for kernels that are specialised at launch; null if
+  /// the kernel of that name is compiled once for all sizes.
   virtual std::shared_ptr<TransformChooser> for_later(std::string_view) const { return nullptr; }
-  /// One that takes tiles smaller by so many steps, as what spills wants; null if the kernel of
-  /// that name is to be as it is.
+  /// A chooser with tiles that are so many steps smaller, for kernels that spill registers; null if
+  /// the kernel of that name must not change.
   virtual std::shared_ptr<TransformChooser> with_smaller_tiles(std::string_view, size_t) const {
     return nullptr;
   }
 };
 
-/// Words that hold several elements are written without atomics by one thread alone: then no
-/// transform that brings more of them is right.
+/// True if the kernel writes narrow elements packed in words and the device has no atomics: then
+/// one thread must run the launch.
 bool needs_one_thread(const Kernel& kernel, const Capabilities& capabilities);
 
-/// What suits the device, by core/kernel/heuristics.
+/// Chooses by core/kernel/templates.
 class HeuristicChooser : public TransformChooser {
  public:
-  /// With tiles of registers that are so many steps smaller than the rules take.
+  /// `smaller`: steps by which register tiles are smaller than the default.
   explicit HeuristicChooser(size_t smaller = 0) : smaller_(smaller) {}
   LoweredKernel choose(const UnchosenKernel& kernel) override;
   bool tells_equal_kernels_apart() const override { return false; }
@@ -66,7 +68,7 @@ class HeuristicChooser : public TransformChooser {
   size_t smaller_;
 };
 
-/// The same list for each kernel; none if it is empty. Throws what is not legal.
+/// Applies one list to every kernel. Throws the refusal of a transform that is not legal.
 class WrittenChooser : public TransformChooser {
  public:
   explicit WrittenChooser(WrittenTransforms list = {}) : list_(std::move(list)) {}

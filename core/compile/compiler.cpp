@@ -32,7 +32,7 @@ void check(const Schedule& schedule) {
 
 std::string print(const sdk::Program& program) { return sdk::print_program(program.view()); }
 
-/// A name made from what the kernel does, so that equal kernels become equal programs.
+/// A name from the graph's structure, so that equal kernels give equal programs.
 std::string kernel_name(const Graph& graph) {
   std::string_view verb = "move";
   for (const NodeRef& node : topological(graph.outputs)) {
@@ -45,7 +45,7 @@ std::string kernel_name(const Graph& graph) {
 
 }  // namespace
 
-/// Passes that follow one another on one graph or kernel.
+/// Times, verifies and reports successive passes on one graph or kernel.
 class Compiler::Run {
  public:
   Run(const Compiler& compiler, std::string subject)
@@ -62,7 +62,7 @@ class Compiler::Run {
     return given;
   }
 
-  /// Verifies what the pass gave, and tells of it.
+  /// Verifies and reports a pass's result.
   template <class T>
   void tell(Pass pass, const T& given) {
     const auto end = listens_ ? Clock::now() : begin_;

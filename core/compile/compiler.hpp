@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The one pipeline from a graph to the programs of its kernels. A context, `tenon show`, the
-// conformance tool and tests call it, and nothing else calls the passes.
+// The pipeline from a graph to the programs of its kernels. A context, `tenon show`, the
+// conformance tool and tests call it; nothing else calls the passes.
 #pragma once
 
 #include <mutex>
@@ -24,7 +24,7 @@ inline constexpr bool kVerifyPasses = true;
 
 struct CompilerOptions {
   PassObserver* observer = nullptr;  ///< outlives the compiler
-  bool verify = kVerifyPasses;       ///< what each pass gives; programs are verified in any case
+  bool verify = kVerifyPasses;       ///< verify each pass's result; programs always are
 };
 
 struct LowerOptions {
@@ -33,7 +33,7 @@ struct LowerOptions {
   std::string name = {};           ///< a C identifier; empty: made from what the kernel does
 };
 
-/// May be used from several threads. Equal nodes are the same for as long as the Builder lives.
+/// Thread-safe. `builder` outlives the compiler; it makes equal nodes the same.
 class Compiler {
  public:
   explicit Compiler(Builder& builder, CompilerOptions options = {})
@@ -41,34 +41,35 @@ class Compiler {
 
   Builder& builder() const { return builder_; }
 
-  /// What is simpler for these devices; for any if there are none.
+  /// Inlines calls and simplifies for these devices; for any device if there are none.
   Graph simplify(const Graph& graph, std::span<const Capabilities* const> devices = {}) const;
 
-  /// Verifies, inlines calls, runs the application's rules, lets contractions have the precision,
-  /// simplifies, cuts into kernels.
+  /// Verifies, inlines calls, runs the application's rules, allows contractions the precision,
+  /// simplifies, partitions into kernels.
   Schedule schedule(const Graph& graph, const ScheduleOptions& options,
                     Precision allowed = Precision::kDefault,
                     const rewrite::Rules& rules = {}) const;
 
-  /// Of a kernel's graph: what its device has, or kUnsupported.
+  /// Rewrites a kernel's graph in the ops and dtypes of the device. Throws kUnsupported if it
+  /// cannot.
   Graph legalise(const Graph& kernel, const Capabilities& capabilities) const;
 
   /// Legalises a kernel's graph and builds its loop tree.
   PreparedKernel prepare(const Graph& kernel, const Capabilities& capabilities,
                          const LowerOptions& options) const;
 
-  /// Has the transforms of the tree chosen, and makes a program of it. `number` counts the kernels
-  /// of the schedule as each_kernel does. Throws kUnsupported for what the device cannot run.
+  /// Chooses transforms and emits the program. `number`: index in each_kernel's order. Throws
+  /// kUnsupported for what the device cannot run.
   LoweredKernel lower(const PreparedKernel& kernel, const Capabilities& capabilities,
                       TransformChooser& chooser, size_t number = 0) const;
-  /// Both, of a kernel of a schedule.
+  /// Prepares and lowers a kernel of a schedule.
   LoweredKernel lower(const KernelCall& call, const Capabilities& capabilities,
                       TransformChooser& chooser, size_t number = 0, std::string name = {}) const;
-  /// Of a graph that is legal as it is.
+  /// Lowers a graph that is legal already.
   LoweredKernel lower(const Graph& legal, const Capabilities& capabilities,
                       const LowerOptions& options, TransformChooser& chooser,
                       size_t number = 0) const;
-  /// By the templates.
+  /// The same, with transforms chosen by the templates.
   LoweredKernel lower(const Graph& legal, const Capabilities& capabilities,
                       const LowerOptions& options) const;
 

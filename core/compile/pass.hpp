@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The passes from a graph to the programs of its kernels, and who is told of each.
+// The passes from a graph to the programs of its kernels, and their observer.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace tenon {
 
-/// In the order in which they run.
+/// In execution order.
 enum class Pass : uint8_t {
   kInline,
   kRules,
   kPrecision,
   kSimplify,
   kSchedule,
-  // Of each kernel:
+  // For each kernel:
   kLegalise,
   kBuild,
   kChoose,
@@ -37,13 +37,13 @@ struct PassReport {
   Pass pass;
   std::string_view subject;  ///< the graph's name, or the kernel's
   double ms = 0;
-  const std::function<std::string()>& text;  ///< what the pass gave; printed when it is called
+  const std::function<std::string()>& text;  ///< prints the pass's result
 };
 
 class PassObserver {
  public:
   virtual ~PassObserver() = default;
-  /// After each pass. Kernels take theirs at the same time, but one call ends before the next.
+  /// Called after each pass. Kernels are compiled in parallel, but calls do not overlap.
   virtual void saw(const PassReport& report) = 0;
 };
 

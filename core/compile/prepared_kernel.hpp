@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A kernel half-way: what does not depend on who chooses its transforms, made once.
+// A kernel before its transforms are chosen, made once for all choosers.
 #pragma once
 
 #include <map>
@@ -15,16 +15,16 @@ namespace tenon {
 
 struct PreparedKernel {
   std::string name;  ///< of the program
-  Graph legal;       ///< of ops and dtypes that the device has
-  Kernel tree;       ///< its loops
-  /// What the templates chose for the device as it is, where somebody has asked; else null.
+  Graph legal;       ///< legalised for the device
+  Kernel tree;
+  /// The templates' choice for the device; null if they were not asked.
   std::shared_ptr<const Chosen> chosen;
 };
 
-/// What the scheduler asked for, so that those who compile the schedule need not make it again.
+/// Kernels that the scheduler asked for, to be reused when the schedule is compiled.
 struct PreparedKernels {
-  /// Device, params and outputs of a canonical kernel without aliases or sections. One Builder
-  /// makes equal nodes the same, so these are equal where the kernels are.
+  /// Device, params and outputs of a canonical kernel without aliases or sections. A Builder makes
+  /// equal nodes the same, so equal kernels have equal keys.
   using Key = std::tuple<int, std::vector<NodeRef>, std::vector<NodeRef>>;
   std::map<Key, std::shared_ptr<const PreparedKernel>> kernels;  ///< null: not to be fused
 

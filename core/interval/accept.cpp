@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a device may answer for one element, and how far off it was.
+// Accepts a device's result for one element, and measures its error.
 #include <algorithm>
 #include <cmath>
 
@@ -43,7 +43,7 @@ double ulp_distance(const Scalar& got, const Scalar& value) {
   }
   const bool got_nan = std::isnan(got.as_double()), value_nan = std::isnan(value.as_double());
   if (got_nan || value_nan) return got_nan && value_nan ? 0 : reference::kInfinity;
-  // Codes of floats, as sign and magnitude, are in the order of their values.
+  // Floats as sign-magnitude integers are in the order of their values.
   const uint64_t sign = uint64_t{1} << (dtype_bits(value.dtype) - 1);
   const auto place = [&](const Scalar& s) {
     const auto size = static_cast<double>(s.bits & (sign - 1));

@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-/// From the value to the last number of its dtype that is not beyond `end`.
+/// Units from the value to the last number of its dtype within `end`.
 double steps_to(double end, const Scalar& value) {
   const Scalar last = Scalar::of(value.dtype, end);
   const double outward = end < value.as_double() ? end - last.as_double() : last.as_double() - end;

@@ -11,7 +11,7 @@
 namespace tenon::reference {
 namespace {
 
-/// The hull of values of a function at corners; a NaN corner means that anything may come out.
+/// The hull of a function's values at corners; everything if a corner is NaN.
 Interval corners(std::initializer_list<double> values) {
   Interval out{kInfinity, -kInfinity, false, false};
   for (const double v : values) {
@@ -35,7 +35,7 @@ Interval divide(const Interval& a, const Interval& b) {
   return corners({a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high});
 }
 
-/// A function that grows, on the part of x at or above `domain`; below it is NaN.
+/// A monotonically increasing function on x >= domain; NaN below.
 Interval increasing(Op op, DType dtype, Interval x, double domain) {
   const bool outside = x.low < domain;
   if (x.high < domain) return point(std::nan(""));
@@ -43,7 +43,7 @@ Interval increasing(Op op, DType dtype, Interval x, double domain) {
   return {float_op(op, dtype, x.low, 0, 0), float_op(op, dtype, x.high, 0, 0), outside, false};
 }
 
-/// Sine or cosine: the ends, and the crests between them.
+/// Sine or cosine: the values at the ends and the extremes between.
 Interval wave(Op op, DType dtype, const Interval& x) {
   if (has_infinity(x)) return {-1, 1, true, false};
   constexpr double kPeriod = 2 * std::numbers::pi;
@@ -72,7 +72,7 @@ Interval fused(const Interval& a, const Interval& b, const Interval& c, DType dt
                        at(a.high, b.low, c.high), at(a.high, b.high, c.high)}));
 }
 
-/// The least f64 power that overflows may come out finite: there double has no exact image of it.
+/// The smallest f64 power that overflows may be finite: double cannot represent the exact value.
 Interval near_overflow(Op op, DType dtype, const Interval& x, Interval image) {
   if (dtype != DType::kF64 || op_family(op) != OpFamily::POWER || image.low != kInfinity)
     return image;
@@ -81,9 +81,9 @@ Interval near_overflow(Op op, DType dtype, const Interval& x, Interval image) {
   return image;
 }
 
-/// e^x as exp2 of the leading bits of x, times a polynomial: how far off relative to itself. exp2's
-/// error is in units of its own result, and weighs most at a power of two; the polynomial adds two
-/// roundings. `pinned`: x is the operand, and not the end of an interval.
+/// Relative error of e^x as exp2 of the leading bits of x times a polynomial. exp2's error is in
+/// units of its result, so it is largest at a power of two; the polynomial adds two roundings.
+/// `pinned`: x is the exact operand.
 double exp_by_exp2(double x, bool pinned, DType dtype, const Profile& profile) {
   const FloatFacts facts = float_facts(dtype);
   double relative = std::ldexp(1, 1 - facts.precision);
@@ -114,7 +114,7 @@ Interval decomposed_exp(const Interval& x, DType dtype, const Profile& profile) 
   return nearest(out, dtype);
 }
 
-/// The way the core's own rules compute a hint (rewrite/rules/decompose_*.cpp).
+/// The core's decomposition of an optional op (rewrite/rules/decompose_*.cpp).
 Interval decomposed(Op op, DType dtype, const Interval* x, const Profile& profile) {
   const auto step = [&](Op which, const Interval& a, const Interval& b = {}) {
     const Interval operands[] = {a, b, {}};
@@ -137,7 +137,7 @@ Interval decomposed(Op op, DType dtype, const Interval* x, const Profile& profil
     }
     case Op::EXP:
       return finish(decomposed_exp(x[0], dtype, profile), dtype, profile);
-    default:  // exact: the decomposition gives what the op gives
+    default:  // exact: the decomposition has the same results
       return {kInfinity, -kInfinity, false, false};
   }
 }
@@ -222,10 +222,10 @@ Interval exact_image(Op op, DType dtype, const Interval* x) {
 
 namespace {
 
-/// As the device reads it.
+/// An operand as the device reads it: perhaps flushed.
 Interval operand(Op op, int k, Interval x, DType dtype, const Profile& profile) {
   if (profile.numerics & kFlushInput) x = flush(flush(x, dtype), compute_dtype(dtype, profile));
-  // A zero whose sign is free has reciprocals of both signs.
+  // Without signed zeros a zero has reciprocals of both signs.
   if ((profile.numerics & kNoSignedZero) && x.low == 0 && x.high == 0) {
     x.low = -0.0;
     x.high = 0.0;
@@ -235,8 +235,8 @@ Interval operand(Op op, int k, Interval x, DType dtype, const Profile& profile) 
   return x;
 }
 
-/// A device that compares flushed operands finds two subnormals equal, and may hand on either as it
-/// is.
+/// A device that compares flushed operands finds two subnormals equal, and may return either
+/// unflushed.
 Interval or_a_subnormal(const Interval* x, double least_normal, Interval image) {
   Interval parts[2];
   for (int k = 0; k < 2; ++k) {
@@ -246,10 +246,10 @@ Interval or_a_subnormal(const Interval* x, double least_normal, Interval image) 
   return hull(image, hull(parts[0], parts[1]));
 }
 
-/// What the device's own instruction may give in the computing dtype.
+/// The range of the device's instruction in the computing dtype.
 Interval native(Op op, DType wide, const Interval* x, const Profile& profile) {
   Interval image = exact_image(op, wide, x);
-  if (!rounds(op)) return image;          // also where a product is not rounded yet: CONTRACT
+  if (!rounds(op)) return image;
   const bool brief = is_short_f32(wide);  // computed in f32
   const DType first = brief ? DType::kF32 : wide;
   const AllowedError error = allowed_error(op, first, x[0], profile);
@@ -276,16 +276,16 @@ bool is_transcendental(Op op) {
   return family == OpFamily::POWER || family == OpFamily::LOG || family == OpFamily::ANGLE;
 }
 
-/// Whether a product of f64 was not rounded, for all that can be seen in f64: what is left over of
-/// small ones is lost itself.
+/// True if an f64 product is exact, as far as f64 can tell: the remainder of a small product would
+/// be subnormal.
 bool is_exact_product(double x, double y, double product) {
   if (x == 0 || y == 0) return true;
   constexpr double kSmall = 0x1p-960;
   return std::abs(product) >= kSmall && std::fma(x, y, -product) == 0;
 }
 
-/// A product that is part of a larger operation is not rounded. A unit of f64 more on both sides,
-/// since on a tie the smallest term that joins it decides.
+/// Range of a product that is contracted (FMA) and so not rounded. Wider by a unit of f64 on both
+/// sides: at a tie the smallest addend decides the rounding.
 Interval unrounded(const Interval* x, const Interval& product, DType wide) {
   const Interval image = exact_image(Op::MUL, wide, x);
   if (is_empty(image)) return product;
@@ -324,10 +324,10 @@ Interval apply(Op op, DType dtype, const Interval* x, const Profile& profile) {
   if (op_family(op) == OpFamily::EXTREME && (profile.numerics & kFlushInput))
     image = or_a_subnormal(in, float_facts(dtype).min_normal(), image);
   Interval out = finish(image, dtype, profile);
-  // Reached in one rounding, as the reference does, or by way of the computing dtype.
+  // Rounded once, as in the reference, or via the computing dtype.
   if (wide != dtype && rounds(op)) out = hull(out, nearest(exact_image(op, wide, in), dtype));
   if (may_decompose(op, profile)) {
-    // The steps run in the computing dtype, or in f32; only their end is rounded to the narrow one.
+    // Steps run in the computing dtype, or in f32; only the result is rounded to the narrow dtype.
     const DType steps = is_transcendental(op) && dtype_size(wide) < 4 ? DType::kF32 : wide;
     const Interval other = decomposed(op, steps, in, profile);
     if (other.any) return anything();

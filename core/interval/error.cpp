@@ -13,11 +13,11 @@
 namespace tenon::reference {
 namespace {
 
-/// Here and beyond, exp2 is 0 or infinity in every format.
+/// From here on exp2 is 0 or infinity in every format.
 constexpr double kBeyondExp = 1100;
 constexpr double kDivision = 2.5, kInverseSqrt = 2;
 
-bool meets(const Interval& x, double low, double high) { return x.low <= high && x.high >= low; }
+bool overlaps(const Interval& x, double low, double high) { return x.low <= high && x.high >= low; }
 
 AllowedError relaxed_error(OpFamily family, DType dtype, const Interval& x) {
   const bool half = is_half(dtype);
@@ -30,12 +30,12 @@ AllowedError relaxed_error(OpFamily family, DType dtype, const Interval& x) {
     case OpFamily::POWER:
       return {.ulps = (half ? 1 : 3) + 2 * std::min(magnitude(x), kBeyondExp)};
     case OpFamily::LOG:
-      if (!meets(x, 0.5, 2)) return {.ulps = 3};
+      if (!overlaps(x, 0.5, 2)) return {.ulps = 3};
       return {.ulps = 3, .absolute = std::ldexp(1, half ? -7 : -21)};
     case OpFamily::ANGLE:
       if (magnitude(x) > std::numbers::pi_v<float>) return {.unbounded = true};
       return {.absolute = std::ldexp(1, half ? -7 : -11)};
-    default:  // no error but that of one rounding
+    default:  // correctly rounded
       return {};
   }
 }
@@ -53,7 +53,7 @@ AllowedError strict_error(OpFamily family, DType dtype) {
   }
 }
 
-/// "Inherited from 1.0 / inversesqrt()": as far from sqrt(x) on both sides as the formula can be.
+/// "Inherited from 1.0 / inversesqrt()": the formula's largest error, on both sides of sqrt(x).
 Interval square_root(double x, DType dtype) {
   const double root = std::sqrt(x);
   if (!(x > 0) || std::isinf(x)) return point(root);
@@ -64,8 +64,8 @@ Interval square_root(double x, DType dtype) {
   return {root - off, root + off, false, false};
 }
 
-/// Where the divisor leaves [2^-n, 2^n] by what a fast reciprocal makes of it: zero beyond,
-/// infinity below. Vulkan promises nothing at all there.
+/// A divisor outside of [2^-n, 2^n], with a fast reciprocal: zero above, infinity below. Vulkan
+/// promises nothing there.
 Interval far_division(const Interval& a, const Interval& b, DType dtype, Interval x) {
   const double normal = float_facts(dtype).min_normal();
   const double most = magnitude(b);
@@ -117,7 +117,7 @@ Interval inherited_error(Op op, DType dtype, const Interval* x, const Interval& 
 
 bool is_pinned(Op op, DType operand, DType result, const Profile& profile) {
   if (!is_float(operand) && !is_float(result)) return true;
-  // Selection keeps every bit, but where the core casts to a wider dtype and back around it.
+  // Selection preserves bits, unless the core casts to a wider dtype and back.
   if (op == Op::WHERE) return profile.numerics == 0 || compute_dtype(result, profile) == result;
   if (profile.numerics != 0) return false;
   switch (op) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Facts of the float formats, and what rounding, widening and flushing do to an interval.
+// Properties of float formats; rounding, widening and flushing of intervals.
 #include <algorithm>
 #include <cmath>
 
@@ -51,7 +51,7 @@ Interval flush(const Interval& x, DType dtype) {
   if (is_empty(x)) return x;
   const double tiny = float_facts(dtype).min_normal();
   Interval out = x;
-  // To a zero of any sign.
+  // Flushed to a zero of any sign.
   if (x.low > 0 && x.low <= tiny) out.low = -0.0;
   if (x.high < 0 && x.high >= -tiny) out.high = 0.0;
   return out;
@@ -64,7 +64,7 @@ Interval nearest(const Interval& x, DType dtype) {
 
 Interval inside(const Interval& x, DType dtype) {
   if (is_empty(x)) return x;
-  // y lies between two neighbours that are an ulp(y) apart, and round_to is one of them.
+  // y is between two neighbours, ulp(y) apart, and round_to gives one of them.
   const auto at_least = [&](double y) {
     const double r = round_to(y, dtype);
     return r < y && std::isfinite(r) ? r + ulp(y, dtype) : r;
@@ -88,7 +88,7 @@ Interval widen(const Interval& x, const AllowedError& error, DType dtype) {
   const auto below = [&](double y) {
     return std::isinf(y) ? y : y - std::max(error.ulps * ulp(y, dtype), error.absolute);
   };
-  // A power of two inside has larger units than what is just below it.
+  // The unit doubles at a power of two within the interval.
   const auto least = [&](double low, double high) {
     const double power = low > 0 && std::isfinite(low) ? std::ldexp(1, std::ilogb(low) + 1) : low;
     return power <= high ? std::min(below(low), below(power)) : below(low);
@@ -101,7 +101,7 @@ Interval settle_in(const Interval& image, const AllowedError& error, DType dtype
   if (is_empty(image) || (error.ulps == 0 && error.absolute == 0)) return rounded;
   const Interval wide = widen(image, error, dtype);
   Interval out = hull(rounded, nearest(wide, dtype));
-  // Vulkan, of error bounds: beyond the largest number both it and infinity may be returned.
+  // Vulkan: above the largest number, both that number and infinity may be returned.
   const double max = float_facts(dtype).max;
   if (wide.high > max) out = {std::min(out.low, max), kInfinity, out.nan, out.any};
   if (wide.low < -max) out = {-kInfinity, std::max(out.high, -max), out.nan, out.any};
@@ -112,7 +112,7 @@ Interval finish(Interval x, DType dtype, const Profile& profile) {
   const DType wide = compute_dtype(dtype, profile);
   const auto infinite = [&] { return (profile.numerics & kNoInf) && has_infinity(x); };
   if (profile.numerics & kFlushOutput) x = flush(x, wide);
-  if (wide != dtype) {  // by a cast, which reads what came before
+  if (wide != dtype) {  // by a cast, which may flush its operand
     if (infinite() || (x.nan && (profile.numerics & kNoNan))) return anything();
     x = nearest(x, dtype);
     if (profile.numerics & kFlushOutput) x = flush(x, dtype);

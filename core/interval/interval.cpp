@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Intervals through a graph: values by the reference, and beside them what may stand in their
-// place.
+// Evaluates a graph with the reference and propagates intervals.
 #include "core/interval/interval.hpp"
 
 #include <algorithm>
@@ -18,7 +17,7 @@ Profile Profile::of(const Capabilities& capabilities) {
   profile.strict = capabilities.strict;
   profile.numerics = capabilities.numerics;
   profile.native_ops = capabilities.native_ops;
-  // What memory holds packed in words, the core computes in a wider dtype.
+  // The core widens dtypes that memory packs in words.
   for (const DType dtype : all_dtypes())
     profile.arithmetic[static_cast<size_t>(dtype)] =
         capabilities.of(dtype).arithmetic &&
@@ -117,7 +116,7 @@ IntervalArray node_interval(const Node& node, const IntervalOperands& operands,
   return out;
 }
 
-/// Whether it may be narrow floats that a dot product flushes, moved or not, before they were cast.
+/// True if a value may be a widening cast of narrow floats that dot products flush, through views.
 bool is_widened(const Node& node, const Profile& profile) {
   switch (node.op) {
     case Op::CAST:
@@ -133,8 +132,8 @@ bool is_widened(const Node& node, const Profile& profile) {
   }
 }
 
-/// Products, and their sums, that a dot product which flushes may compute: those of which no REDUCE
-/// says that they are exact.
+/// Products and their sums that a flushing dot product may compute: those without
+/// Precision::kExact.
 std::unordered_set<const Node*> flushed_products(const std::vector<NodeRef>& order,
                                                  const Profile& profile) {
   std::unordered_set<const Node*> out;
@@ -153,8 +152,8 @@ std::unordered_set<const Node*> flushed_products(const std::vector<NodeRef>& ord
   return out;
 }
 
-/// The products whose factors may be cut, and the bits that are left: those that a REDUCE with
-/// such a precision sums, moved or not.
+/// Products that a REDUCE of reduced precision sums, through views, and the significant bits of
+/// their truncated factors.
 std::unordered_map<const Node*, int> cut_products(const std::vector<NodeRef>& order) {
   std::unordered_map<const Node*, int> out;
   for (const NodeRef& node : order) {

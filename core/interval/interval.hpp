@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a correct device may answer: an interval for each element, propagated through a graph.
+// Interval arithmetic on graphs: the accepted results of a correct device, for each element.
 //
 // The interval of a node is the image of its operands' intervals, widened by the error that the
-// device's profile allows to the op (docs/conformance.md). An optional op that the device does not
-// claim may also be computed as the core decomposes it. Where an operand's interval straddles a
-// boundary (a comparison, a cast to an integer, an index) the element is in doubt, and says what it
-// may be.
+// device's profile allows the op (docs/conformance.md). An optional op that the device does not
+// claim may also be decomposed as the core does. If an operand's interval straddles a boundary (of
+// a comparison, a cast to an integer, an index), the element is in doubt, and its range decides.
 #pragma once
 
 #include <array>
@@ -18,14 +17,14 @@
 
 namespace tenon {
 
-/// What a device declares about its numbers.
+/// The numerics that a device declares.
 struct Profile {
   bool strict = true;
   uint32_t numerics = 0;                 ///< Numerics
   std::array<uint64_t, 8> native_ops{};  ///< claimed optional ops; the others may be decomposed
   std::array<bool, 32> arithmetic{};     ///< by dtype: computed in it, not in a wider one
-  bool cuts_sums = false;                ///< an atom truncates: sums in f32 may be cut, not rounded
-  /// By dtype of the factors: dot products count subnormal ones, and subnormal sums, as zero.
+  bool cuts_sums = false;                ///< matrix atoms may truncate f32 sums instead of rounding
+  /// By dtype of the factors: dot products flush subnormal factors and sums to zero.
   std::array<bool, 32> dots_flush{};
 
   bool has(Op op) const {
@@ -40,36 +39,36 @@ struct Profile {
 struct Interval {
   double low = 0, high = 0;
   bool nan = false;
-  bool any = false;  ///< nothing is known: every value is accepted
+  bool any = false;  ///< every value is accepted
 };
 
-/// The reference's values and what may stand in their place.
+/// The reference's values and the accepted ranges.
 struct IntervalArray {
   Array value;
-  /// Empty where every element must have the value's bits (any NaN for NaN): then nothing was in
-  /// doubt.
+  /// Empty if every element must have the value's bits (any NaN for NaN).
   std::vector<Interval> range;
-  /// By element, parallel to `range`: 1 where an integer or bool is not pinned, so that `range`
-  /// and not the value's bits decides. Floats always go by `range`.
+  /// For each element, 1 if an integer or bool is accepted by `range` instead of the value's bits.
+  /// Floats are always accepted by `range`.
   std::vector<uint8_t> doubt;
-  bool rounded = false;  ///< a MUL that rounded: a reduction may fuse it and skip that rounding
+  bool rounded =
+      false;  ///< a MUL that rounds: a reduction may fuse it (FMA) and skip that rounding
 
   bool exact() const { return range.empty(); }
   Interval at(int64_t i) const;  ///< of element i, also when exact()
 };
 
-/// Runs a graph as `evaluate` does, and throws as it does. Symbols as there.
+/// Evaluates a graph as `evaluate` (core/reference) does, with intervals; throws as it does.
 std::vector<IntervalArray> evaluate_intervals(const Graph& graph, const std::vector<Array>& inputs,
                                               const SymbolValues& symbols, const Profile& profile);
 
-/// Whether a device that declares the profile may answer `got` for element i.
+/// True if a device with the profile may answer `got` for element i.
 bool accepts(const IntervalArray& expected, int64_t i, const Scalar& got, const Profile& profile);
 
-/// Width over magnitude: 0 for one value, infinity where anything goes. Over 0.05 a test says
-/// little.
+/// Width over magnitude: 0 for one value, infinity if every value is accepted. Above 0.05 a test
+/// says little.
 double relative_width(const IntervalArray& expected, int64_t i);
 
-/// |got - value| in units in the last place of the array's dtype; 0 for equal and for NaN both.
+/// |got - value| in units in the last place of the dtype; 0 if both are equal or NaN.
 double ulp_distance(const Scalar& got, const Scalar& value);
 
 }  // namespace tenon

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Elementwise nodes on intervals: floats by apply(); what straddles a boundary is in doubt.
+// Intervals of elementwise nodes: floats by apply(); elements that straddle a boundary are in
+// doubt.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +16,7 @@ struct Element {
 };
 
 Element unknown() { return {anything(), true}; }
-/// One of false and true.
+/// False or true.
 Element undecided() { return {{0, 1, false, false}, true}; }
 
 Element compare(Op op, const Interval& a, const Interval& b, double value) {
@@ -32,7 +33,7 @@ Element compare(Op op, const Interval& a, const Interval& b, double value) {
   return equal ? as_value : undecided();
 }
 
-/// The device says nothing about operands like these.
+/// The device promises nothing for such operands.
 bool unspecified(const Interval& x, const Profile& profile) {
   return (x.nan && (profile.numerics & kNoNan)) || (has_infinity(x) && (profile.numerics & kNoInf));
 }
@@ -84,7 +85,7 @@ Element cast_element(const Node& node, const Interval& x, bool doubt, DType from
   return node.dtype == DType::kBool ? undecided() : unknown();
 }
 
-/// Whether every bit of the node is that of an input, NaN or not; NEG turns over the sign alone.
+/// True if the node's bits are those of an input, including NaN; NEG flips the sign bit only.
 bool only_moves(const Node& node) {
   if (node.op == Op::NEG && is_float(node.dtype)) return only_moves(*node.sources[0]);
   if (node.op == Op::PARAM) return !node.as<ParamAttr>().is_dim;
@@ -144,7 +145,7 @@ void elementwise_intervals(const Node& node, const IntervalOperands& operands,
       }
     } else if (is_float(node.dtype)) {
       e = {apply(node.op, node.dtype, x, profile), false};
-      // The reference's value is always one of the answers, and the image was computed in double.
+      // The reference's value is always accepted; the image was computed in double.
       e.range = hull(e.range, point(out.value.at(i).as_double()));
       if (!out.rounded) out.rounded = ends_in_rounded_product(node.op, node.dtype, x, profile);
     } else if (doubt[0] || doubt[1]) {

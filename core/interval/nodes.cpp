@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Moves, reductions and indexed nodes on intervals.
+// Intervals of views, reductions, gathers and scatters.
 #include "core/interval/nodes.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool doubt_at(const IntervalArray& x, int64_t i) { return !x.exact() && x.doubt[
 Interval fold(Op op, DType dtype, const std::vector<Interval>& terms, const Profile& profile) {
   Interval acc = terms[0];
   if (acc.nan && (profile.numerics & kNoNan)) return anything();
-  // What begins with the op's identity has one step even for a single term.
+  // The accumulator starts with the identity, so even a single term is one step.
   if (is_float(dtype) && (profile.numerics & (kFlushInput | kFlushOutput))) acc = flush(acc, dtype);
   for (size_t i = 1; i < terms.size(); ++i) {
     const Interval operands[] = {acc, terms[i], {}};
@@ -108,7 +108,7 @@ void reduce_intervals(const Node& node, const IntervalArray& x, const Profile& p
     if (i != group && group >= 0) close(group);
     group = i;
     Interval term = x.at(source);
-    if (is_float(type) && type != x.value.dtype) {  // a cast comes first
+    if (is_float(type) && type != x.value.dtype) {  // cast to the accumulator's dtype
       if (profile.numerics & kFlushInput) term = flush(term, x.value.dtype);
       term = nearest(term, type);
     }
@@ -117,7 +117,7 @@ void reduce_intervals(const Node& node, const IntervalArray& x, const Profile& p
   });
   if (group >= 0) close(group);
   if (!(profile.numerics & kNoInf) || !is_float(node.dtype)) return;
-  for (int64_t i = 0; i < out.value.count(); ++i)  // also that of no terms at all
+  for (int64_t i = 0; i < out.value.count(); ++i)  // including identities of empty reductions
     if (has_infinity(out.range[i])) set(out, i, anything(), true);
 }
 
@@ -167,7 +167,7 @@ void store_intervals(const Node& node, const IntervalOperands& operands, const P
   const AxisWalk walk(x.value.shape, index.value.shape, attr.axis);
   std::vector<std::vector<Interval>> added(adds && is_float(type) ? out.range.size() : 0);
   for (int64_t i = 0; i < index.value.count(); ++i) {
-    if (doubt_at(index, i)) {  // any element of the row may have been meant
+    if (doubt_at(index, i)) {  // any element may be the target
       for (int64_t k = 0; k < out.value.count(); ++k) set(out, k, anything(), true);
       return;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Intervals of whole nodes: each function fills `range` and `doubt` of a result whose values are
-// there already, and leaves both empty where every element is pinned. Private to the module.
+// Intervals of nodes: each function sets `range` and `doubt` of a result that has its values, or
+// leaves them empty if all elements are exact. Private to the module.
 #pragma once
 
 #include <vector>
@@ -13,9 +13,9 @@ namespace tenon::reference {
 
 using IntervalOperands = std::vector<const IntervalArray*>;
 
-/// Makes room for intervals, each the value's own.
+/// Allocates intervals, each a point at the value.
 void open(IntervalArray& array);
-/// Drops intervals that say no more than the values do.
+/// Drops intervals if all are points at their values.
 void settle(IntervalArray& array);
 
 void elementwise_intervals(const Node& node, const IntervalOperands& operands,
@@ -24,8 +24,8 @@ void view_intervals(const Node& node, const IntervalArray& x, const SymbolValues
                     IntervalArray& out);
 void reduce_intervals(const Node& node, const IntervalArray& x, const Profile& profile,
                       IntervalArray& out);
-/// What may stand in place of f32 factors that keep so many significant bits: either neighbour, and
-/// infinity for what is cut upwards beyond the largest number.
+/// Ranges of f32 factors truncated to `bits` significant bits: both neighbours, and infinity above
+/// the largest number.
 IntervalArray cut_factors(const IntervalArray& x, int bits);
 void take_intervals(const Node& node, const IntervalArray& x, const IntervalArray& index,
                     IntervalArray& out);

@@ -16,38 +16,40 @@ bool narrows(const Node& node) {
          dtype_bits(node.dtype) < dtype_bits(node.sources[0]->dtype);
 }
 
-const Node* behind_views(const Node* node) {
+const Node* strip_views(const Node* node) {
   while (node->op == Op::VIEW) node = node->sources[0].get();
   return node;
 }
 
-const Node* behind_views_and_casts(const Node* node) {
+const Node* strip_views_and_casts(const Node* node) {
   while (node->op == Op::VIEW || (node->op == Op::CAST && !node->as<CastAttr>().bits))
     node = node->sources[0].get();
   return node;
 }
 
-/// The power that a factor is, moved, masked or divided.
-bool leads_to(const std::unordered_set<const Node*>& powers, const Node* node) {
-  node = behind_views(node);
+/// True if a factor is a power, through views, masks, divisions and products.
+bool contains_power(const std::unordered_set<const Node*>& powers, const Node* node) {
+  node = strip_views(node);
   if (powers.contains(node)) return true;
   if (node->op == Op::WHERE)
-    return leads_to(powers, node->sources[1].get()) || leads_to(powers, node->sources[2].get());
-  if (node->op == Op::FDIV || node->op == Op::CAST) return leads_to(powers, node->sources[0].get());
-  return node->op == Op::MUL &&
-         (leads_to(powers, node->sources[0].get()) || leads_to(powers, node->sources[1].get()));
+    return contains_power(powers, node->sources[1].get()) ||
+           contains_power(powers, node->sources[2].get());
+  if (node->op == Op::FDIV || node->op == Op::CAST)
+    return contains_power(powers, node->sources[0].get());
+  return node->op == Op::MUL && (contains_power(powers, node->sources[0].get()) ||
+                                 contains_power(powers, node->sources[1].get()));
 }
 
-/// The zero of a choice, moved, cast or multiplied.
-bool leads_to_zero(const Node* node) {
-  node = behind_views_and_casts(node);
+/// True if a WHERE can make a factor zero, through views, casts and products.
+bool may_be_masked_zero(const Node* node) {
+  node = strip_views_and_casts(node);
   const auto is_zero = [](const NodeRef& x) {
-    const Node* source = behind_views(x.get());
+    const Node* source = strip_views(x.get());
     return source->op == Op::CONST && source->as<ConstAttr>().value.as_double() == 0;
   };
   if (node->op == Op::WHERE) return is_zero(node->sources[1]) || is_zero(node->sources[2]);
   return node->op == Op::MUL &&
-         (leads_to_zero(node->sources[0].get()) || leads_to_zero(node->sources[1].get()));
+         (may_be_masked_zero(node->sources[0].get()) || may_be_masked_zero(node->sources[1].get()));
 }
 
 }  // namespace
@@ -58,23 +60,23 @@ OnlineSoftmaxSums::OnlineSoftmaxSums(const std::vector<NodeRef>& order) {
     if (node->op != Op::REDUCE || node->as<ReduceAttr>().op != Op::ADD ||
         node->sources[0]->op != Op::MUL || !is_float(node->dtype))
       continue;
-    if (leads_to_zero(node->sources[0].get())) {
+    if (may_be_masked_zero(node->sources[0].get())) {
       masked_.insert(node.get());
       find_masked_factors(node->sources[0].get());
     }
-    if (!leads_to(powers_, node->sources[0].get())) continue;
+    if (!contains_power(powers_, node->sources[0].get())) continue;
     std::vector<const Node*>& factors = sums_[node.get()];
     find_factors(node->sources[0].get(), factors);
-    if (factors.size() == 1) factors.clear();  // the one that is seen term by term
+    if (factors.size() == 1) factors.clear();  // the product's other factor
     for (const NodeRef& factor : node->sources[0]->sources) find_roundings(factor.get());
   }
 }
 
 void OnlineSoftmaxSums::find_factors(const Node* node, std::vector<const Node*>& out) const {
-  node = behind_views(node);
+  node = strip_views(node);
   if (powers_.contains(node)) return;
   for (const NodeRef& source : node->sources) {
-    if (leads_to(powers_, source.get()))
+    if (contains_power(powers_, source.get()))
       find_factors(source.get(), out);
     else if (node->op == Op::MUL)
       out.push_back(source.get());
@@ -82,7 +84,7 @@ void OnlineSoftmaxSums::find_factors(const Node* node, std::vector<const Node*>&
 }
 
 void OnlineSoftmaxSums::find_roundings(const Node* factor) {
-  if (!leads_to(powers_, factor)) return;
+  if (!contains_power(powers_, factor)) return;
   if (narrows(*factor)) roundings_.insert(factor);
   if (powers_.contains(factor)) return;
   for (const NodeRef& source : factor->sources) find_roundings(source.get());
@@ -90,8 +92,9 @@ void OnlineSoftmaxSums::find_roundings(const Node* factor) {
 
 void OnlineSoftmaxSums::find_masked_factors(const Node* term) {
   for (const NodeRef& source : term->sources) {
-    const Node* factor = behind_views_and_casts(source.get());
-    if (factor->op == Op::MUL && leads_to_zero(factor) && masked_factors_.insert(factor).second)
+    const Node* factor = strip_views_and_casts(source.get());
+    if (factor->op == Op::MUL && may_be_masked_zero(factor) &&
+        masked_factors_.insert(factor).second)
       find_masked_factors(factor);
   }
 }
@@ -101,10 +104,10 @@ void allow_products(const IntervalArray& exponent, IntervalArray& powers) {
   if (powers.exact()) open(powers);
   for (int64_t i = 0; i < powers.value.count(); ++i) {
     Interval& range = powers.range[static_cast<size_t>(i)];
-    const double far = magnitude(exponent.at(i));
-    // That of the maximum itself is 1.
-    if (range.any || is_empty(range) || far == 0 || !std::isfinite(far)) continue;
-    const double off = (2 * far + 2) * unit;
+    const double distance = magnitude(exponent.at(i));
+    // The power of the maximum itself is exactly 1.
+    if (range.any || is_empty(range) || distance == 0 || !std::isfinite(distance)) continue;
+    const double off = (2 * distance + 2) * unit;
     range.low = std::max(0.0, range.low * (1 - off));
     range.high *= 1 + off;
     range = hull(range, nearest(range, powers.value.dtype));
@@ -127,13 +130,13 @@ namespace {
 
 void allow_any(IntervalArray& out, size_t i, bool left_out) {
   const Interval before = out.range[i];
-  // What is NaN for certain stays so.
+  // A certain NaN stays NaN.
   if (is_empty(before) && before.nan && !left_out) return;
   out.range[i] = anything();
   out.doubt[i] = 1;
 }
 
-/// Infinity where one is NaN.
+/// The largest magnitude; infinity if an element may be NaN.
 double largest(const IntervalArray& x) {
   double out = 0;
   for (int64_t i = 0; i < x.value.count(); ++i) {
@@ -146,7 +149,7 @@ double largest(const IntervalArray& x) {
   return out;
 }
 
-bool may_be_left_out(const Interval& x, const Interval& y) {
+bool may_be_dropped(const Interval& x, const Interval& y) {
   const auto drops = [](const Interval& zero, const Interval& other) {
     return contains(zero, 0) && (other.nan || is_empty(other) || has_infinity(other));
   };
@@ -159,13 +162,13 @@ void allow_left_out(const Node& sum, const IntervalArray& a, const IntervalArray
                     IntervalArray& out) {
   if (out.exact()) open(out);
   walk_reduce(sum.as<ReduceAttr>(), a.value.shape, [&](int64_t i, int64_t source) {
-    if (may_be_left_out(a.at(source), b.at(source))) allow_any(out, static_cast<size_t>(i), true);
+    if (may_be_dropped(a.at(source), b.at(source))) allow_any(out, static_cast<size_t>(i), true);
   });
 }
 
 void allow_zero(const IntervalArray& x, const IntervalArray& y, IntervalArray& product) {
   for (int64_t i = 0; i < product.value.count(); ++i) {
-    if (!may_be_left_out(x.at(i), y.at(i))) continue;
+    if (!may_be_dropped(x.at(i), y.at(i))) continue;
     if (product.exact()) open(product);
     Interval& range = product.range[static_cast<size_t>(i)];
     range = hull(range, point(0));
@@ -176,7 +179,7 @@ void allow_late_factors(const Node& sum, const IntervalArray& a, const IntervalA
                         const std::vector<const IntervalArray*>& factors, IntervalArray& out) {
   allow_left_out(sum, a, b, out);
   const FloatFacts facts = float_facts(out.value.dtype);
-  // No power is above 1.
+  // Powers are at most 1.
   double reach = 1;
   for (const IntervalArray* factor : factors) reach *= std::max(1.0, largest(*factor));
   std::vector<double> totals(static_cast<size_t>(out.value.count())), counts(totals.size());

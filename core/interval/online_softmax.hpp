@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a kernel may answer that goes over an axis once with a maximum and the sums that follow it:
-// its powers come as products, exp(x - m) exp(m - n), and what is the same for all terms is done
-// to the sum. Private to the module.
+// Intervals for online softmax: its powers are products exp(x - m) * exp(m - n), and factors that
+// are the same for all terms may be applied to the sum. Private to the module.
 #pragma once
 
 #include <unordered_map>
@@ -16,18 +15,18 @@ class OnlineSoftmaxSums {
  public:
   explicit OnlineSoftmaxSums(const std::vector<NodeRef>& order);
 
-  /// exp(x - m), m being the maximum of x.
+  /// exp(x - m), where m is the maximum of x.
   bool is_power(const Node& node) const { return powers_.contains(&node); }
   /// A sum of such powers times another factor.
   bool is_sum(const Node& node) const { return sums_.contains(&node); }
-  /// What the powers of such a sum are multiplied by, where that is several: one that is the same
-  /// for all terms may come after the sum.
+  /// The factors of the powers in such a sum, if there are several: one that is the same for all
+  /// terms may be applied to the sum.
   const std::vector<const Node*>& factors(const Node& sum) const { return sums_.at(&sum); }
   /// A cast of such a factor to a narrower float.
   bool is_rounding(const Node& node) const { return roundings_.contains(&node); }
-  /// A sum of products of which a factor may be zero because a mask says so.
+  /// A sum of products with a factor that a mask may make zero.
   bool is_masked(const Node& node) const { return masked_.contains(&node); }
-  /// A product that is a factor of such terms, and has a zero of a mask itself.
+  /// A product that is a factor of such terms and that a mask may make zero.
   bool is_masked_factor(const Node& node) const { return masked_factors_.contains(&node); }
 
  private:
@@ -38,21 +37,21 @@ class OnlineSoftmaxSums {
   std::unordered_map<const Node*, std::vector<const Node*>> sums_;
 };
 
-/// Each difference in an exponent was rounded by itself.
+/// Widens powers: each difference in an exponent is rounded separately.
 void allow_products(const IntervalArray& exponent, IntervalArray& powers);
 
-/// A power may be rounded before it is divided, and no more than a unit in the last place of what
-/// is rounded is lost either way.
+/// Widens a rounded power by a unit in the last place: it may be rounded before it is divided.
 void allow_early_rounding(const IntervalArray& x, IntervalArray& rounded);
 
-/// A term that is 0 by a mask may be left out, whatever it multiplies. `a`, `b`: the factors.
+/// A term with a zero from a mask may be left out, even if the other factor is infinite or NaN.
+/// `a`, `b`: the factors.
 void allow_left_out(const Node& sum, const IntervalArray& a, const IntervalArray& b,
                     IntervalArray& out);
-/// So a product of such a zero is it, or what the numbers say. `x`, `y`: the factors.
+/// So the product with such a zero is 0 or the IEEE result. `x`, `y`: the factors.
 void allow_zero(const IntervalArray& x, const IntervalArray& y, IntervalArray& product);
 
-/// That, and the sum is divided, or multiplied by one of the factors, where terms were: it may
-/// overflow, or lose what is subnormal, where they do not.
+/// allow_left_out; and factors may be applied to the sum instead of the terms, so that the sum may
+/// overflow, or flush subnormals, where terms do not.
 void allow_late_factors(const Node& sum, const IntervalArray& a, const IntervalArray& b,
                         const std::vector<const IntervalArray*>& factors, IntervalArray& out);
 

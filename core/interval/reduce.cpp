@@ -11,11 +11,10 @@
 namespace tenon::reference {
 namespace {
 
-/// long double rounds a thousand times finer than f64; for as many terms that is not nothing.
+/// Unit roundoff of long double. For many terms its own rounding counts too.
 constexpr long double kLongUnit = 0x1p-63L;
 
-/// What terms together rule out before any arithmetic. An infinity is sure where a term can be
-/// nothing else.
+/// NaN and infinities among the terms. An infinity is sure if a term can be nothing else.
 struct Survey {
   bool nan = false, only_nan = false, any = false, points = true, zero = false;
   bool plus = false, sure_plus = false, minus = false, sure_minus = false;
@@ -52,20 +51,19 @@ int lowest_bit(double x) {
   return exponent - 53 + std::countr_zero(mantissa);
 }
 
-/// gamma_n for a unit roundoff; infinity where it says nothing.
+/// gamma_n for a unit roundoff; infinity if n u >= 1/2.
 double gamma(double steps, double unit) {
   return steps * unit >= 0.5 ? kInfinity : steps * unit / (1 - steps * unit);
 }
 
-/// Additions that a sum's error counts. A matrix unit cuts each of the k products of an atom to an
-/// ULP of the greatest, and the atom's result once more: (2k + 2) u for k terms, and k is at
-/// least 8.
+/// Number of roundings of a sum. A matrix unit truncates each of an atom's k products to an ULP of
+/// the largest, and the atom's result again: (2k + 2) u for k terms, and k is at least 8.
 double steps_of(double count, bool fused, DType accumulator, const Profile& profile) {
   const bool cuts = profile.cuts_sums && accumulator == DType::kF32;
   return cuts ? 2.25 * count : count - 1 + (fused ? 1 : 0);
 }
 
-/// Ends of finite terms, added up.
+/// Sums over the ends of finite terms.
 struct Total {
   long double low = 0, high = 0, up = 0, down = 0, magnitude = 0;
   double rising = 0, falling = 0;  ///< terms that may be above zero, and below
@@ -101,11 +99,11 @@ Interval sum(const std::vector<Interval>& terms, DType accumulator, bool fused,
   if (s.any || (s.nan && (profile.numerics & kNoNan))) return anything();
   if (no_infinity && s.infinities()) return anything();
   if (s.only_nan) return point(std::nan(""));
-  // A fused product does not overflow by itself: its infinity may be a finite term.
+  // A fused product does not overflow: an infinite term may be finite when fused.
   if (fused && s.infinities()) return {-kInfinity, kInfinity, true, false};
   if (s.sure_plus && s.sure_minus) return point(std::nan(""));
   if (terms.size() == 2 && !fused && !s.infinities()) {
-    // A sum that starts from 0 has 0 + x as its first result, which is flushed as any other.
+    // A sum that starts from 0 computes 0 + x first, and its result is flushed.
     const bool flushes = profile.numerics & kFlushOutput;
     const Interval pair[] = {flushes ? flush(terms[0], accumulator) : terms[0],
                              flushes ? flush(terms[1], accumulator) : terms[1]};
@@ -118,12 +116,12 @@ Interval sum(const std::vector<Interval>& terms, DType accumulator, bool fused,
   const FloatFacts facts = float_facts(accumulator);
   const auto max = static_cast<long double>(facts.max);
   const auto count = static_cast<double>(terms.size());
-  // All partial sums are multiples of one power of two that the format can hold. Fused, the
-  // products are not these terms, and need not fit.
+  // Exact if all partial sums are multiples of one power of two that fit the format. Fused products
+  // are not rounded to these terms, so they need not fit.
   const bool exact =
       terms.size() == 1 || (s.points && !fused && t.magnitude <= max &&
                             t.magnitude <= std::ldexp(1.0L, facts.precision + t.quantum));
-  // Rounding keeps order: no partial sum is above one of the terms above zero alone.
+  // Rounding is monotonic: no partial sum exceeds the sum of the positive terms.
   const auto beyond = [&](long double ends, double terms) {
     const double steps = exact ? 0 : terms - 1 + (fused ? 1 : 0);
     return ends * (1 + gamma(std::max(steps, 0.0), facts.unit_roundoff())) > max;
@@ -136,9 +134,9 @@ Interval sum(const std::vector<Interval>& terms, DType accumulator, bool fused,
     if (std::isinf(factor)) return {-kInfinity, kInfinity, true, false};
     error = (factor + count * kLongUnit) * t.magnitude;
   }
-  // A product below the normal numbers was rounded by up to half of the smallest one.
+  // Rounding a subnormal product has an error of up to half the smallest number.
   if (fused) error += count * ulp(0, accumulator);
-  // Terms and partial sums that are subnormal may be lost; multiples of a normal number never are.
+  // Subnormal terms and partial sums may be flushed; multiples of a normal number are not.
   const bool flushes = profile.numerics & (kFlushInput | kFlushOutput);
   if (flushes && !(exact && t.quantum >= facts.min_exponent))
     error += 2 * count * facts.min_normal();
@@ -152,7 +150,7 @@ Interval sum(const std::vector<Interval>& terms, DType accumulator, bool fused,
              accumulator);
   if (s.minus || underflows) out.low = -kInfinity;
   if (s.plus || overflows) out.high = kInfinity;
-  // Whether a sum starts from +0 or from its first term is free, so a zero's sign is too.
+  // A sum may start from +0 or from its first term, so a zero may have any sign.
   if (contains(out, 0)) out = hull(out, {-0.0, 0.0, false, false});
   return out;
 }
@@ -192,7 +190,7 @@ Interval product(const std::vector<Interval>& terms, DType accumulator, const Pr
   if (!exact) {
     const long double factor = gamma(count - 1, facts.unit_roundoff()) + count * kLongUnit;
     if (factor > 0.5) return {-kInfinity, kInfinity, true, false};
-    // What goes below the normal numbers on its way may grow again.
+    // A partial product that is subnormal loses bits and may grow again.
     const bool sinks = !in_range || (s.zero && !s.points);
     const double lost = profile.numerics ? facts.min_normal() : ulp(0, accumulator);
     const long double tiny = sinks ? count * lost * std::exp2(in_range ? up : 0.0) : 0;
@@ -200,7 +198,7 @@ Interval product(const std::vector<Interval>& terms, DType accumulator, const Pr
     if (std::isfinite(high)) high += std::abs(high) * factor + tiny;
   }
   Interval out{static_cast<double>(low), static_cast<double>(high), s.nan, false};
-  // The end of a sequence of roundings is a number of the format.
+  // The result is a number of the format.
   out = hull(nearest(out, accumulator), inside(out, accumulator));
   if (!s.points && contains(out, 0)) out = hull(out, {-0.0, 0.0, false, false});
   return profile.numerics & kFlushOutput ? flush(out, accumulator) : out;

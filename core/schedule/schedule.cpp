@@ -94,7 +94,7 @@ void remove_computed(const std::vector<OnlineSoftmax>& softmaxes, Rematerialised
   std::erase_if(group.fused_roots, [](const std::vector<int>& roots) { return roots.size() < 2; });
 }
 
-/// Of rematerialised softmaxes with the same maximum only one stays: it writes the row values.
+/// Keeps one of the rematerialised softmaxes with the same maximum: it writes the row values.
 std::vector<OnlineSoftmax> one_of_each_maximum(const std::vector<OnlineSoftmax>& softmaxes) {
   std::vector<OnlineSoftmax> out;
   for (const OnlineSoftmax& softmax : softmaxes)

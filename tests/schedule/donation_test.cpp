@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Inputs that are given away: outputs lie in their place where nobody sees the difference.
+// Donated inputs: outputs take their buffers.
 #include <catch2/catch_test_macros.hpp>
 
 #include "core/schedule/uses.hpp"
@@ -20,7 +20,7 @@ Schedule scheduled_with_donation(Models& m, const Graph& g) {
   return out;
 }
 
-TEST_CASE("an optimizer's step lies in the place of its state") {
+TEST_CASE("an optimizer's step overwrites its donated state") {
   Models m;
   const NodeRef w = m.param("w", {6, 4}), v = m.param("v", {6, 4}), g = m.param("g", {6, 4});
   const NodeRef v1 = m.add(m.mul(v, m.number(0.5, {6, 4})), g);
@@ -97,7 +97,7 @@ TEST_CASE("a loop writes its state in place, each value in its own") {
                           return std::vector{
                               m.builder.store(a, row_of(i), row, 0, StoreMode::kLast), m.add(b, b)};
                         })) == std::vector{1, 2});
-  // Swapped: neither lies in the other's place.
+  // Swapped: neither overwrites the other's buffer.
   CHECK(written_in_body(m, loop(m,
                                 [&](const auto&, const auto& a, const auto& b) {
                                   return std::vector{m.exp(b), m.exp(a)};

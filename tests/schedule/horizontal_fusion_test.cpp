@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Small kernels that have nothing to do with one another are one launch of several sections.
+// Horizontal fusion: independent small kernels are sections of one launch.
 #include <catch2/catch_test_macros.hpp>
 
 #include <fmt/format.h>
@@ -63,7 +63,7 @@ TEST_CASE("a few updates, and cuts without fusion, stay as they are") {
   for (int k = 0; k < kernel_count(s); ++k) CHECK(kernel(s, k).sections.empty());
 }
 
-TEST_CASE("sections lie in the place of the state that is donated to them") {
+TEST_CASE("sections overwrite the state that is donated to them") {
   Models m;
   const Graph g = updates(m, 20);
   ScheduleOptions options = on_one_device();
@@ -73,7 +73,7 @@ TEST_CASE("sections lie in the place of the state that is donated to them") {
   CHECK(scheduling::inputs_written(s).size() == 40);
 }
 
-TEST_CASE("a section lies in the place of what it reads itself") {
+TEST_CASE("a section overwrites what only it reads") {
   Models m;
   Outputs out;
   for (int i = 0; i < 6; ++i) add_update(m, i, {Expr(6)}, out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions with few results: in two stages, and what between them is kept.
+// Split reductions: two stages, and the dtype between them.
 #include <catch2/catch_test_macros.hpp>
 #include <random>
 
@@ -34,7 +34,7 @@ int64_t largest_temporary(const Schedule& schedule, const SymbolValues& symbols 
   return most;
 }
 
-TEST_CASE("a sum of everything is a sum of blocks and a sum of these") {
+TEST_CASE("a full sum is split in blocks and a sum of these") {
   Models m;
   const NodeRef x = m.param("x", {512, 256});
   const Schedule s = on_two_units(m, m.graph("g", {m.builder.reduce(Op::ADD, x, {0, 1})}));
@@ -103,7 +103,7 @@ TEST_CASE("a softmax of one long row: both reductions by all units") {
   REQUIRE(reductions == 2);
 }
 
-TEST_CASE("axes too short for all blocks are kept whole") {
+TEST_CASE("axes too short for all blocks are not split") {
   Models m;
   const NodeRef x = m.param("x", {3, 2, 40000});
   const Schedule s = on_two_units(m, m.graph("g", {m.builder.reduce(Op::ADD, x, {0, 1, 2})}));
@@ -112,7 +112,7 @@ TEST_CASE("axes too short for all blocks are kept whole") {
   REQUIRE(largest_temporary(s) <= 64);
 }
 
-TEST_CASE("a symbolic axis is kept whole or left to one unit") {
+TEST_CASE("a symbolic axis is whole or left to one unit") {
   const Expr n = Expr::symbol("n", 1, 4096);
   Models m;
   const NodeRef x = m.param("x", {n, Dim(1024)});
@@ -235,7 +235,7 @@ TEST_CASE("random reductions in two stages give the same bits") {
   CHECK(staged > 200);
 }
 
-TEST_CASE("where a driver ends long loops every sum is cut, of a product too") {
+TEST_CASE("where a driver ends long loops every sum is split, of a product too") {
   for (const int64_t length : {4000, 1009}) {  // 1009 is a prime
     Models m;
     const NodeRef x = m.param("x", {40, length}), w = m.param("w", {length, 48});

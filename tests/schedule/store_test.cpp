@@ -22,7 +22,7 @@ struct Parts {
   }
 };
 
-TEST_CASE("on GPUs sums that few threads scatter are scattered in parts") {
+TEST_CASE("on GPUs a scatter-add of few threads is split") {
   uint64_t most_bytes = 0;
   const auto kernels = [&](bool gpu, int64_t length, int64_t beside, DType dtype, StoreMode mode) {
     Capabilities caps = generic_capabilities();
@@ -64,7 +64,7 @@ TEST_CASE("a store into a temporary that ends there is in place") {
   REQUIRE(kernel(s, 1).inputs[0] == kernel(s, 1).outputs[0]);
 }
 
-TEST_CASE("a chain of stores is in place, one after the other") {
+TEST_CASE("stores in sequence are in place") {
   Parts p;
   const Schedule s = p.scheduled(p.m.graph("g", {p.store(p.store(p.m.number(0, {6, 4})))}));
   REQUIRE(copy_count(s) == 0);
