@@ -65,7 +65,7 @@ class Cutter {
   void materialise(int i) { materialised_[i] = true; }
 
   /// A materialised reshape shares the buffer of its source, unless the source has one already.
-  bool shares_buffer(int i) {
+  bool try_share_buffer(int i) {
     const Node& node = input_.node(i);
     if (node.op != Op::VIEW || node.as<ViewAttr>().kind != ViewKind::kReshape) return false;
     const int source = input_.sources[i][0];
@@ -96,7 +96,7 @@ class Cutter {
     } else if (outputs_of_[i] >= 0) {
       if (materialised_[i] || demanded) visit_output(i, several_[outputs_of_[i]]);
     } else if (materialised_[i]) {
-      if (shares_buffer(i)) {
+      if (try_share_buffer(i)) {
         if (demanded) inline_into_all(i);
       } else {
         begin_kernel(i);

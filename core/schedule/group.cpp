@@ -17,8 +17,8 @@ namespace {
 
 constexpr size_t kMostRoots = 8;
 
-/// Every edge goes from a lower level to a higher one or stays in a unit, so merging units of one
-/// level makes no cycle.
+/// Every edge goes from a lower level to a higher one or stays in a unit, so merging makes no
+/// cycle.
 class Grouper {
  public:
   Grouper(const SchedulerInput& input, const Cut& cut) : input_(input), cut_(cut) {

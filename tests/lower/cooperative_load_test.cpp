@@ -202,13 +202,13 @@ TEST_CASE("cooperative_load is refused where a workgroup has no tile to share") 
     INFO(list);
     CHECK(refusal_of(list).find(what) != std::string::npos);
   };
-  says("cooperative_load a1", "expected tiles that loops inside a1 fill and take, got none");
+  says("cooperative_load a1", "expected tiles that loops inside a1 fill and load, got none");
   says("split a1 8; online_softmax r2 8 at a1.o; unroll a1.i.m; cooperative_load a1.o",
        "not bound inside");
   says("split a1 8; online_softmax r2 8 at a1.o; bind a1.o block.x; cooperative_load a1.o",
        "whole workgroups");
   says("split a1 8; online_softmax r2 8 at a1.o; cooperative_load a1.o; bind a1.o block.x",
-       "take only what they fill");
+       "load only what they store");
   says("split a1 8; online_softmax r2 8 at a1.o; cooperative_load a1.o; bind a1.i grid.x",
        "tiles of their own");
   const Attention narrow{.queries = 64, .keys = 48, .size = 16, .values = 16, .dtype = "f16"};
@@ -237,5 +237,6 @@ TEST_CASE("threads that meet in a loop have as many iterations of it") {
       "r2.o",
       causal);
   INFO(wrong);
-  CHECK(wrong.find("expected threads that meet in loops over one range") != std::string::npos);
+  CHECK(wrong.find("expected one range for all threads in a loop with barriers") !=
+        std::string::npos);
 }

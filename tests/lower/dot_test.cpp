@@ -132,15 +132,15 @@ TEST_CASE("dot is refused with what was expected") {
   const Case c = dot_product(kBf16, 8, 12, 16);
   const std::pair<const char*, const char*> bad[] = {
       {"dot a1", "expected a reduce axis, got a1"},
-      {"dot r0", "expected 2, 4, 8 or 16 neighbours"},
+      {"dot r0", "expected 2, 4, 8 or 16 elements"},
       {"split r0 4; split r0.i 2; dot r0.i.o", "expected the step alone inside r0.i.o"},
-      {"split r0 2; dot r0.i", "expected elements side by side along r0.i"},
-      {"split r0 2; unroll a1; stage b1 at a0; dot r0.i", "side by side along r0.i"},
+      {"split r0 2; dot r0.i", "expected contiguous elements along r0.i"},
+      {"split r0 2; unroll a1; stage b1 at a0; dot r0.i", "contiguous elements along r0.i"},
       {"split r0 2; stage b1 at a0 inner r0.i; dot r0.i; reorder r0.i r0.o", "the step alone"},
       {"split r0 2; split a1 4; reorder a0 a1.i a1.o; vectorize a1.o; stage b1 at a0 inner r0.i; "
        "split r0.o 3; dot r0.i; split r0.i 1",
        "not to be bound yet, got dot"},
-      {"stage b1 at a0 inner a0", "expected a loop that the tile follows, got a0"},
+      {"stage b1 at a0 inner a0", "expected a loop that the tile depends on, got a0"},
   };
   for (const auto& [list, message] : bad) {
     INFO(list);
@@ -150,5 +150,5 @@ TEST_CASE("dot is refused with what was expected") {
                                 "split r0 2; stage b1 at a0 inner r0.i; dot r0.i"),
                     ContainsSubstring("expected a sum of products of two narrower loads"));
   CHECK_THROWS_WITH(lowered_dot(c, "split r0 4; stage b1 at a0 inner r0.i; dot r0.i"),
-                    ContainsSubstring("expected a dot product of 4 neighbours to f32"));
+                    ContainsSubstring("expected a dot product of 4 elements to f32"));
 }

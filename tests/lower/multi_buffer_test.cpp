@@ -112,7 +112,7 @@ TEST_CASE("multi_buffer is refused with what was expected") {
       {"multi_buffer r0 2", "multi_buffer r0 2: expected a shared tile that r0 fills, got none"},
       {"split r0 4; stage b0 at r0.o; multi_buffer r0.o 2", "expected a shared tile"},
       {std::string(kStaged) + "stage b0 at r0.o; multi_buffer r0.o 2",
-       "expected copies of what is there before the loop"},
+       "expected copies of data from before the loop"},
       {std::string(kStaged) + "multi_buffer r0.o 1", "expected 2 to 8 stages, got 1"},
       {std::string(kStaged) + "multi_buffer r0.o 9", "expected 2 to 8 stages, got 9"},
       {std::string(kStaged) + "multi_buffer r0.o 2; multi_buffer r0.o 2",

@@ -99,7 +99,7 @@ void spread_over_block(ScheduleBuilder& builder, std::vector<int> axes, const Th
   } else if (builder.size(column) > across) {
     const bool is_part = across < threads.x;  // the other threads take other rows
     if (is_part && !builder.extent(column).is_const())
-      return builder.give_up("columns of a known number");
+      return builder.give_up("a constant number of columns");
     if (is_part) across = std::min(across, builder.size(column) & -builder.size(column));
     const auto [rest, inner] = builder.split(column, across);
     if (is_part) builder.reorder({rest, row, inner});

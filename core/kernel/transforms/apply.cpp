@@ -193,10 +193,10 @@ Refused check_matrices(const TransformStep& step) {
   });
   if (no) return no;
   if (const int axis = loop_around_carried(step.kernel); axis >= 0)
-    return step.refuse("no loop between sums that are carried and the loop that carries them",
+    return step.refuse("no loop between carried sums and the loop that carries them",
                        step.kernel.axes[axis].name);
   if (carries_out_of_range(step.kernel))
-    return step.refuse("iterations that are all real around sums that are carried", "others");
+    return step.refuse("iterations that are all in range around carried sums", "others");
   return no;
 }
 
@@ -259,8 +259,8 @@ Refused check_ranges(const TransformStep& step) {
     if (no || !s.range) return;
     const AxisSet follows = dependence.of(s.range->begin) | dependence.of(s.range->end);
     if ((follows & threads).any() && has_barriers(kernel, s))
-      no = step.refuse("threads that meet in loops over one range",
-                       kernel.axes[s.axis].name + " whose range follows the thread");
+      no = step.refuse("one range for all threads in a loop with barriers",
+                       kernel.axes[s.axis].name + " whose range depends on the thread");
   });
   return no;
 }

@@ -147,7 +147,7 @@ Refused check_tiles(const TransformStep& step, int a, Bind bind) {
     } else if (access.writes && std::ranges::any_of(inside, [&](const TileAccess& other) {
                  return is_of_tile(other) && !are_disjoint(access, other, kernel.axes[a]);
                })) {
-      return step.refuse("threads that take only what they fill, or none of it", tile);
+      return step.refuse("threads that load only what they store, or none of it", tile);
     }
   }
   return {};
@@ -167,7 +167,7 @@ Refused check_place(const TransformStep& step, int a, Bind bind, const Expr& ext
       return step.refuse("a copy loop of a shared tile on a block axis, or no copy loop",
                          kernel.axes[a].name);
   if (fills_scratch(kernel, a))
-    return step.refuse("a loop that fills no scratch of each thread for loops after it",
+    return step.refuse("a loop that fills no scratch of a thread for later loops",
                        kernel.axes[a].name);
   if (Refused no = check_tiles(step, a, bind)) return no;
   return check_in_place(step, a);
@@ -252,7 +252,8 @@ Refused apply_group(const StepOf<transforms::Group>& step) {
   if (kernel.axes[a].kind != AxisKind::kReduce)
     return step.refuse("a reduce axis", kernel.axes[a].name);
   if (fills_scratch(kernel, a))
-    return step.refuse("a reduction whose values each thread can keep", kernel.axes[a].name);
+    return step.refuse("a reduction that caches no values in scratch of a thread",
+                       kernel.axes[a].name);
   if (running_reduction(kernel, a))
     return step.refuse("a reduction without an order", kernel.axes[a].name);
   const std::vector<int> related = related_axes(kernel, a);

@@ -81,11 +81,11 @@ class ComputeAt {
       if (axis.kind != AxisKind::kParallel)
         return step_.refuse("parallel axes inside " + name(a_), axis.name);
       if (axis.bind != Bind::kLoop && !is_jam(axis.bind))
-        return step_.refuse("no place of the launch inside " + name(a_),
+        return step_.refuse("no axis of the launch inside " + name(a_),
                             axis.name + " on " + std::string(bind_name(axis.bind)));
       // Otherwise the users of the sums would have lanes that the stored tile does not.
       if (axis.bind == Bind::kVector && !used[loop.axis])
-        return step_.refuse("lanes that the sum follows", axis.name);
+        return step_.refuse("lanes that the sum depends on", axis.name);
       const Statement* next = i + 1 < between_.size() ? between_[i + 1] : reduction_;
       const bool may_end = next != reduction_ && next != &loop.body.back();
       const auto before = std::span(loop.body.data(), next);

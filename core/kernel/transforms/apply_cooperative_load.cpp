@@ -68,7 +68,7 @@ Refused apply_cooperative_load(const StepOf<transforms::CooperativeLoad>& step) 
   }
   if (found) return {};
   return step.refuse(
-      "tiles that loops inside " + step.kernel.axes[step.transform.axis].name + " fill and take",
+      "tiles that loops inside " + step.kernel.axes[step.transform.axis].name + " fill and load",
       "none");
 }
 

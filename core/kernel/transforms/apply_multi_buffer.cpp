@@ -36,7 +36,7 @@ Refused apply_multi_buffer(const StepOf<transforms::MultiBuffer>& step) {
   for (const auto& [buffer, by] : moved) tiles.insert(buffer);
   for (const Statement& s : path_to(kernel, step.transform.axis).back()->body)
     if (s.ahead && reads_any(s, tiles))
-      return step.refuse("copies of what is there before the loop", "one of another's tile");
+      return step.refuse("copies of data from before the loop", "one of another's tile");
   if (moved.empty())
     return step.refuse("a shared tile that " + kernel.axes[step.transform.axis].name + " fills",
                        "none");

@@ -105,7 +105,7 @@ class OnlineSoftmax {
     for (size_t i = 1; i < inner_->body.size(); ++i)
       if (Refused no = find_sums(inner_->body[i], own)) return no;
     if (!sums_.empty()) return {};
-    return step_.refuse("sums that follow the maximum over " + name(r_), "none");
+    return step_.refuse("sums that depend on the maximum over " + name(r_), "none");
   }
 
   Refused find_sums(const Statement& s, std::vector<int>& own) {
@@ -229,7 +229,7 @@ class OnlineSoftmax {
       for (const ReduceState& state : sum.states) {
         auto term = maximum.match(state.value, sum.axis, own, power_, element, powered);
         if (!term || (term->others.size() != 1) != sum.own.empty())
-          return step_.refuse("terms exp(x - max) times what the maximum has no part in",
+          return step_.refuse("terms exp(x - max) times factors that do not depend on the maximum",
                               "others over " + name(sum.axis));
         sum.terms.push_back(std::move(*term));
       }

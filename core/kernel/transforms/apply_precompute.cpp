@@ -123,7 +123,7 @@ class Precompute {
     for (const int a : between_) (used[a] ? tile_ : own_).push_back(a);
     for (const Let& let : kernel_.lets)
       if (has_nested(let.value))
-        return step_.refuse("positions that are known ahead", "one from a reduction");
+        return step_.refuse("positions that depend on no data", "one from a reduction");
     return {};
   }
 
@@ -157,12 +157,12 @@ class Precompute {
           return is_product && !depends_on_own(factors[i]) && !has_nested(factors[1 - i]);
         };
         if (!can_split(0) && !can_split(1))
-          return step_.refuse("products of what reductions give and another factor",
+          return step_.refuse("products of a nested reduction's result and another factor",
                               "others over " + name(r_));
         const size_t weight = can_split(0) ? 0 : 1;
         term = {factors[weight], factors[1 - weight]};
       } else if (!own_.empty()) {
-        return step_.refuse("a factor that follows " + name(own_.front()), "none");
+        return step_.refuse("a factor that depends on " + name(own_.front()), "none");
       }
       terms_.push_back(std::move(term));
     }

@@ -49,7 +49,7 @@ class Scan {
     const bool stores = std::all_of(loop_->body.begin() + 1, loop_->body.end(),
                                     [](const Statement& s) { return s.kind == Kind::kStore; });
     if (&loop_->body[0] != &reduction || !stores)
-      return step_.refuse("stores alone after the reduction", "other statements");
+      return step_.refuse("only stores after the reduction", "other statements");
     return {};
   }
 
@@ -58,7 +58,7 @@ class Scan {
     Dependence dependence(kernel_);
     for (const ReduceState& state : loop_->body[0].states) {
       const KValue& value = *state.value;
-      const Refused no = step_.refuse("terms that a mask lets through up to " + j().name, "others");
+      const Refused no = step_.refuse("terms masked to those up to " + j().name, "others");
       if (value.kind != KValueKind::kOp || value.op != Op::WHERE) return no;
       const auto is_identity = [&](const KValueRef& v) {
         return v->kind == KValueKind::kConst && v->constant == identity(state.op, state.dtype);

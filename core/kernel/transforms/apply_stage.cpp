@@ -62,7 +62,8 @@ class Stage {
       return step_.refuse(fmt::format("one of {} ways to read it inside {}", loads.size(), place),
                           std::to_string(*way_));
     load_ = loads[way_.value_or(0)];
-    if (!is_known(*load_)) return step_.refuse("an index known ahead", "one from the data");
+    if (!is_known(*load_))
+      return step_.refuse("an index that depends on no data", "one from the data");
     value_ = load_;
     return {};
   }
@@ -116,7 +117,7 @@ class Stage {
       if (!load_ || dependence.of(v).count() > dependence.of(load_).count()) load_ = v;
     });
     if (!inputs) return step_.refuse("a factor that is computed from inputs alone", "another");
-    if (!known) return step_.refuse("an index known ahead", "one from the data");
+    if (!known) return step_.refuse("an index that depends on no data", "one from the data");
     return {};
   }
 
@@ -142,7 +143,7 @@ class Stage {
     });
     const int inner = step_.transform.inner.value_or(-1);
     if (inner >= 0 && !std::ranges::count(loops, inner))
-      return step_.refuse("a loop that the tile follows", kernel_.axes[inner].name);
+      return step_.refuse("a loop that the tile depends on", kernel_.axes[inner].name);
     tile_ = step_.transform.computed ? tile_axes_apart(kernel_, *load_, loops, inner)
                                      : tile_axes(kernel_, *load_, loops, inner);
     int64_t count = 1;

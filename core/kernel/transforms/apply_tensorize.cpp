@@ -80,7 +80,7 @@ class Tensorize {
     }
     for (const KernelBuffer& b : kernel_.buffers)
       if (b.space == BufferSpace::kGlobal && b.read && b.written)
-        return step_.refuse("a kernel that changes nothing in place", b.name);
+        return step_.refuse("a kernel without in-place updates", b.name);
     return {};
   }
 

@@ -110,10 +110,9 @@ class Limits {
     if (capabilities_.has(Op::COMPOSE) && capabilities_.has(Op::EXTRACT)) return;
     walk(s.body, [&](const Statement& loop) {
       if (loop.kind == Statement::Kind::kLoop && kernel_.axes[loop.axis].bind == Bind::kVector)
-        fail(
-            ErrorKind::kUnsupported,
-            "[kernel] {}: expected vectors whose lanes can change places on the device, got others",
-            kernel_.name);
+        fail(ErrorKind::kUnsupported,
+             "[kernel] {}: expected vectors with compose and extract on the device, got others",
+             kernel_.name);
     });
   }
 
@@ -121,7 +120,7 @@ class Limits {
     const int axis = dot_axis(s, kernel_);
     if (axis >= 0 && !dot_factors(kernel_, s, axis, capabilities_))
       fail(ErrorKind::kUnsupported,
-           "[kernel] {}: expected a dot product of {} neighbours to {} on the device, got none",
+           "[kernel] {}: expected a dot product of {} elements to {} on the device, got none",
            kernel_.name, to_string(kernel_.axes[axis].extent), dtype_name(s.states[0].dtype));
   }
 

@@ -53,7 +53,7 @@ std::string check_dot(Kernel& kernel, const Statement& reduction, int axis) {
   const Expr& extent = kernel.axes[axis].extent;
   if (!extent.is_const() || extent.value() < 2 || extent.value() > kMost ||
       !std::has_single_bit(static_cast<uint64_t>(extent.value())))
-    return "2, 4, 8 or 16 neighbours";
+    return "2, 4, 8 or 16 elements";
   const std::vector<Statement*> path = path_to(kernel, axis);
   const std::vector<Statement>& inside = path.back()->body;
   if (inside.size() != 1 || inside[0].kind != Statement::Kind::kStep)
@@ -70,18 +70,19 @@ std::string check_dot(Kernel& kernel, const Statement& reduction, int axis) {
     load->index.collect_symbols(symbols);
     const bool known = std::ranges::none_of(
         kernel.lets, [&](const Let& let) { return symbols.contains(let.symbol); });
-    if (!load->mask.is_const(1) || !known) return "loads without masks at indices known ahead";
+    if (!load->mask.is_const(1) || !known)
+      return "loads without masks at indices that depend on no data";
     int64_t step = 0;
     Expr rest;
     if (!load->index.linear_in(kernel.axes[axis].name, step, rest) || step != 1)
-      return "elements side by side along " + kernel.axes[axis].name;
+      return "contiguous elements along " + kernel.axes[axis].name;
     if (lanes < 0 || !rest.depends_on(kernel.axes[lanes].name)) continue;
     if (!rest.linear_in(kernel.axes[lanes].name, step, rest) || step != extent.value())
-      return "lanes after one another along " + kernel.axes[lanes].name;
+      return "contiguous lanes along " + kernel.axes[lanes].name;
     follows = true;
   }
   if (lanes >= 0 && kernel.axes[lanes].kind == AxisKind::kReduce && !follows)
-    return "a factor that follows " + kernel.axes[lanes].name;
+    return "a factor that depends on " + kernel.axes[lanes].name;
   return {};
 }
 

@@ -119,12 +119,13 @@ std::string check_matrix(Kernel& kernel, const Statement& reduction, int m, int 
     load->index.collect_symbols(symbols);
     const bool known = std::ranges::none_of(
         kernel.lets, [&](const Let& let) { return symbols.contains(let.symbol); });
-    if (!load->mask.is_const(1) || !known) return "loads without masks at indices known ahead";
+    if (!load->mask.is_const(1) || !known)
+      return "loads without masks at indices that depend on no data";
     const BufferSpace space = kernel.buffers[load->buffer].space;
     if (is_shared_tile(kernel.buffers[load->buffer])) {
       if (!kernel.buffers[load->buffer].zero_filled || !can_zero_fill(kernel, load->buffer))
-        return "tiles that are filled whole";
-      if (!is_one_to_one(load->index)) return "loads of each element of a tile at one place";
+        return "zero-filled tiles";
+      if (!is_one_to_one(load->index)) return "loads of each element of a tile once";
     } else if (space == BufferSpace::kShared) {
       const KValue* from = fill_load(kernel, load);
       if (!from || from->constant.bits != 0) return "tiles whose fill is 0";

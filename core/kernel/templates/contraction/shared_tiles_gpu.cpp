@@ -106,7 +106,7 @@ int64_t depth_of(ScheduleBuilder& builder, const Matmul& mm, const ThreadTile& t
   };
   if (divides && whole <= kMost && few(whole)) return whole;
   const bool smaller = longer > kLeastTile && (!few(otherwise) || (divides && whole <= kMost));
-  if (smaller) builder.give_up("copies of a tile that are not too many");
+  if (smaller) builder.give_up("fewer copies of a tile");
   return otherwise;
 }
 

@@ -51,7 +51,7 @@ int down_columns(ScheduleBuilder& builder, std::vector<int> axes, int r, int n, 
   std::vector<int> order = axes;
   order.push_back(columns);
   builder.reorder(order);
-  if (!builder.compute_at(r, runs)) builder.give_up("a running result that can wait in a tile");
+  if (!builder.compute_at(r, runs)) builder.give_up("a scan that compute_at accepts");
   const int zeros = builder.kernel.axis(builder.kernel.axes[columns].name + ".z");
   vector_split(builder, columns, lanes, builder.choose("copies", 4, {1, 2}));
   vector_split(builder, zeros, lanes, 1);
