@@ -119,13 +119,13 @@ class Built(unittest.TestCase):
         self.assertTrue({"vulkan", "wgsl"} & set(self.backends), self.backends)
 
     def test_op_runs_and_is_the_references(self):
-        path = self.graph(OP, blocks("")[OP][0])
+        path = self.graph(OP, blocks("tn")[OP][0])
         for backend in self.backends:
             with self.subTest(backend):
                 self.program("tenon", "run", path, "--random", "3", "--check", "--devices", backend)
 
     def test_who_claims_it_gets_it_and_who_does_not_gets_others(self):
-        path = self.graph(OP, blocks("")[OP][0])
+        path = self.graph(OP, blocks("tn")[OP][0])
         for backend in self.backends:
             with self.subTest(backend):
                 program = self.program("tenon", "show", path, "--stage", "program", "--devices", backend)

@@ -215,7 +215,7 @@ Entry Grower::positive(const Entry& x) {
 
 double Grower::comfort(DType dtype) {
   if (is_small_float(dtype)) return highest(dtype).as_double() < 1000 ? 64 : 256;
-  return float_format(dtype).bias < 16 ? 2000 : 20000;
+  return is_float(dtype) && float_format(dtype).bias < 16 ? 2000 : 20000;
 }
 
 }  // namespace tenon::conformance::graphs
