@@ -20,16 +20,16 @@ namespace {
 
 using Status = ProbeResult::Status;
 
-constexpr size_t kMostAtOnce = 8;  ///< more would take each other's time
-constexpr int kProbeSchema = 3;    ///< of what a remembered probe asked
+constexpr size_t kMostAtOnce = 8;  ///< more would slow each other down
+constexpr int kProbeSchema = 3;    ///< version of stored results
 
 bool is_good(const ProbeResult& result) {
   return result.status == Status::kOk && !result.devices.empty() &&
          std::ranges::all_of(result.devices, &ProbedDevice::selftest_ok);
 }
 
-/// Without a disk cache a process still asks once. Process-wide, as what the system's loader keeps
-/// is.
+/// Results in memory, so that a process without a disk cache probes once. Process-wide, like the
+/// state of the system's loader.
 class Answers {
  public:
   static Answers& here() {
@@ -54,10 +54,10 @@ class Answers {
   ForkSafeMutex mutex_;
   std::map<std::string, ProbeResult> answers_;
 };
-/// Before there are threads: a child made by fork would wait for one that makes them.
+/// Made at load: a child of fork would hang if a thread of its parent was constructing them.
 [[maybe_unused]] const Answers& answers_made_at_load = Answers::here();
 
-/// A plugin that fails for want of stack or memory may be good in a program that has them.
+/// Resource limits, part of the key: a plugin may fail only for lack of stack or memory.
 std::string limits() {
   std::string text;
   for (const auto resource : {RLIMIT_AS, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_MEMLOCK, RLIMIT_NOFILE,
@@ -77,7 +77,7 @@ Probes::Probes(std::shared_ptr<DiskCache> cache, Options options)
 ProbeResult Probes::remembered_or_asked(const std::filesystem::path& path) const {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path, error);
-  // Of the program that asks too: a fault of its own goes with it.
+  // The key names the program too, so that its own faults do not reject a plugin for others.
   const std::string key = fmt::format(
       "probe | {} | {} | {} | {} | {} | {}", kProbeSchema, TN_ABI_VERSION, path.filename().string(),
       (error ? path : real).string(), file_identity(path), file_identity(probe_program()));
@@ -98,16 +98,16 @@ ProbeResult Probes::remembered_or_asked(const std::filesystem::path& path) const
   ProbeResult result = probe_plugin(path, /*selftest=*/true, options_.seconds);
   const bool may_come = result.status == Status::kOk && result.devices.empty();
   if (result.status == Status::kUnknown) return result;
-  const std::string& kept = is_good(result) ? key : today;
+  const std::string& stored_as = is_good(result) ? key : today;
   for (const std::string& name : {key, today}) {
-    if (name == kept && !may_come) continue;
-    if (cache_->get(name)) cache_->remove(name);  // a look is cheaper than a write
+    if (name == stored_as && !may_come) continue;
+    if (cache_->get(name)) cache_->remove(name);  // reading is cheaper than writing
     Answers::here().remove(name);
   }
   if (may_come) return result;
   const std::string line = probe_to_json(result);
-  cache_->put(kept, {line.begin(), line.end()});
-  Answers::here().put(kept, result);
+  cache_->put(stored_as, {line.begin(), line.end()});
+  Answers::here().put(stored_as, result);
   return result;
 }
 
