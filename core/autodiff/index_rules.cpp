@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Derivatives of TAKE and STORE: TAKE and adding STORE are each other's transposes.
+// Derivatives of TAKE and STORE. TAKE (gather) and adding STORE (scatter-add) are transposes.
 #include "core/autodiff/backward.hpp"
 #include "core/autodiff/rules.hpp"
 
 namespace tenon::autodiff {
 namespace {
 
-/// Which of the values a STORE left there: the last of each place. Found by storing positions; null
-/// where each place is named once.
-NodeRef stays(const NodeRef& store, Builder& builder) {
+/// Mask of the values of a STORE that were not overwritten: the last value of each index. Computed
+/// by storing positions. Null if there is only one index along the axis.
+NodeRef surviving_values(const NodeRef& store, Builder& builder) {
   const NodeRef& x = store->sources[0];
   const NodeRef& index = store->sources[1];
   const int axis = store->as<StoreAttr>().axis;
@@ -34,14 +34,14 @@ void through_store(const NodeRef& node, const NodeRef& adjoint, Backward& backwa
   const bool adds = attr.mode == StoreMode::kAdd;
   Builder& builder = backward.builder();
   if (backward.wants(x)) {
-    // What was written over has no say.
+    // Overwritten elements get no gradient.
     backward.give(x, adds ? adjoint
                           : builder.store(adjoint, index, backward.zeros(values, values->dtype),
                                           attr.axis, StoreMode::kLast));
   }
   if (backward.wants(values)) {
     const NodeRef taken = builder.take(adjoint, index, attr.axis);
-    const NodeRef left = adds ? nullptr : stays(node, builder);
+    const NodeRef left = adds ? nullptr : surviving_values(node, builder);
     backward.give(values,
                   left ? builder.where(left, taken, backward.zeros(values, values->dtype)) : taken);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Derivatives of what moves values: views are each other's transposes.
+// Derivatives of movement ops. Each view is the transpose of another.
 #include "core/autodiff/backward.hpp"
 #include "core/autodiff/rules.hpp"
 #include "core/support/error.hpp"
@@ -13,16 +13,16 @@ std::vector<int> inverse(const std::vector<int>& axes) {
   return out;
 }
 
-/// Where in the padded tensor the source lies.
-std::vector<std::pair<Dim, Dim>> inside(const ViewAttr& attr, const Shape& source) {
+/// Range of the source in the padded tensor, for each axis.
+std::vector<std::pair<Dim, Dim>> source_range(const ViewAttr& attr, const Shape& source) {
   std::vector<std::pair<Dim, Dim>> ranges;
   for (size_t i = 0; i < source.size(); ++i)
     ranges.emplace_back(attr.pairs[i].first, attr.pairs[i].first + source[i]);
   return ranges;
 }
 
-/// What a shrink took away on both sides.
-std::vector<std::pair<Dim, Dim>> outside(const ViewAttr& attr, const Shape& source) {
+/// Elements that a shrink removed before and after, for each axis.
+std::vector<std::pair<Dim, Dim>> cut_widths(const ViewAttr& attr, const Shape& source) {
   std::vector<std::pair<Dim, Dim>> pairs;
   for (size_t i = 0; i < source.size(); ++i)
     pairs.emplace_back(attr.pairs[i].first, source[i] - attr.pairs[i].second);
@@ -60,9 +60,10 @@ void through_view(const NodeRef& node, const NodeRef& adjoint, Backward& backwar
     case ViewKind::kPermute:
       return backward.give(x, builder.permute(adjoint, inverse(attr.axes)));
     case ViewKind::kPad:
-      return backward.give(x, builder.shrink(adjoint, inside(attr, x->shape)));
+      return backward.give(x, builder.shrink(adjoint, source_range(attr, x->shape)));
     case ViewKind::kShrink:
-      return backward.give(x, builder.pad(adjoint, outside(attr, x->shape), zero(adjoint->dtype)));
+      return backward.give(x,
+                           builder.pad(adjoint, cut_widths(attr, x->shape), zero(adjoint->dtype)));
     case ViewKind::kFlip:
       return backward.give(x, builder.flip(adjoint, attr.axes));
   }
