@@ -5,7 +5,7 @@
 
 #include "core/compile/compiler.hpp"
 #include "core/ir/text/text.hpp"
-#include "core/runtime/own_kernels.hpp"
+#include "core/runtime/custom_kernels.hpp"
 #include "tests/runtime/support.hpp"
 
 using namespace tenon;
@@ -171,7 +171,7 @@ TEST_CASE("lists that are wrong are refused, with kernel and reason") {
 }
 
 TEST_CASE("a name that no kernel has met is told, with those that there were") {
-  OwnKernels own;
+  CustomKernels own;
   own.set_transforms("map_*", "split a0 2");
   own.set_transforms("map_1", "split a0 2");
   REQUIRE(own.unmet().size() == 2);
@@ -179,7 +179,7 @@ TEST_CASE("a name that no kernel has met is told, with those that there were") {
         "no kernel was called 'map_1', for which something is set; kernels were none since");
   Builder builder;
   const Compiler compiler(builder);
-  OwnChooser chooser(own);
+  CustomChooser chooser(own);
   const Capabilities capabilities = generic_capabilities();
   const LoweredKernel kernel = compiler.lower(
       compiler.legalise(parse_graph(kThrice, builder), capabilities), capabilities, {}, chooser);
