@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Recorders go round.
+// Reuses recorders.
 #include "sdk/shader/recording_device.hpp"
 
 namespace tenon::sdk {

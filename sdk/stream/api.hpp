@@ -23,7 +23,7 @@ struct ApiFunction;
 struct ApiGraph;
 struct ApiGraphExec;
 
-/// Who may reach the memory of a pool: CUmemAccessDesc and hipMemAccessDesc.
+/// Access rights to the memory of a pool: CUmemAccessDesc and hipMemAccessDesc.
 struct ApiPoolAccess {
   int location_type = 1;  ///< a device
   int location = 0;       ///< its number
@@ -31,7 +31,7 @@ struct ApiPoolAccess {
 };
 static_assert(sizeof(void*) == 8, "device addresses are pointers of 64 bits");
 
-/// Flags and codes whose numbers the drivers share.
+/// Flags and codes that are equal in both drivers.
 inline constexpr unsigned kApiStreamNonBlocking = 1;
 inline constexpr unsigned kApiEventBlockingSync = 1;
 inline constexpr unsigned kApiEventDisableTiming = 2;
@@ -40,8 +40,8 @@ inline constexpr int kApiCaptureRelaxed = 2;
 inline constexpr int kApiFunctionDynamicShared = 8;
 inline constexpr int kApiNotReady = 600;
 
-/// A device is its ordinal, or the calling thread's current one. Those marked [optional] may be
-/// null.
+/// A device is given by ordinal, or is the current one of the thread. Functions marked [optional]
+/// may be null.
 struct StreamApi {
   int (*init)(unsigned flags);
   int (*driver_version)(int* out);
