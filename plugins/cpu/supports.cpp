@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Whether a program can be compiled, beyond what the properties say.
+// Checks for programs, beyond the properties.
 #include "plugins/cpu/supports.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How dtypes become LLVM types.
+// Maps dtypes to LLVM types.
 #include "plugins/cpu/types.hpp"
 
 #include <stdexcept>
