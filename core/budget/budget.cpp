@@ -191,7 +191,7 @@ Budget budget_of(const sdk::ProgramView& program, const BudgetLaunch& launch,
                  const Capabilities& device) {
   if (!device.rates || !device.rates->clock_mhz || !device.rates->memory_mbps)
     throw Error(ErrorKind::kUnsupported,
-                "[budget] expected a device whose plugin tells its rates (tn_rates), got none");
+                "[budget] expected a device whose properties have rates (tn_rates), got none");
   return BudgetEstimator(program, launch, device).run();
 }
 

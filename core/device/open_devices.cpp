@@ -258,7 +258,7 @@ class DeviceOpener::Impl {
       const bool is_absent =
           error.kind() == ErrorKind::kEnvironment || error.kind() == ErrorKind::kDeviceLost;
       if (!optional || !is_absent) throw;
-      log_warning(fmt::format("optional term '{}' is passed over: {}", term.text, error.what()));
+      log_warning(fmt::format("optional term '{}' is skipped: {}", term.text, error.what()));
     }
   }
 

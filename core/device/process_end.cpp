@@ -135,7 +135,7 @@ void require_running() {
   if (!(e.users & kClosed)) return;
   if (e.ender.load() != std::this_thread::get_id()) std::this_thread::sleep_for(kMaxDelay);
   fail(ErrorKind::kInvalid,
-       "[exit] expected a process that goes on, got one that is ending: its devices are closed");
+       "[exit] expected a running process, got one that is ending: its devices are closed");
 }
 
 void always_in_use() noexcept { ++depth(); }

@@ -61,7 +61,7 @@ KernelTime first_long_run(Runtime& runtime, Device& device, const std::vector<st
       if (time.launches < kMostLaunches) break;
     }
   } catch (const Error& error) {
-    TN_LOG("runtime", "no rate to hold kernels against: {}", error.what());
+    TN_LOG("runtime", "no rates to compare kernels with: {}", error.what());
   }
   return time;
 }

@@ -242,7 +242,7 @@ void DiskCache::attempt(F&& action) {
   if (code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW) return;
   TN_LOG("cache", "{}: {}", file_.string(), sqlite3_errstr(code));
   if (!is_damage(code)) return;
-  if (++repairs_ > kMostRepairs) return give_up(file_.string() + " is damaged again and again");
+  if (++repairs_ > kMostRepairs) return give_up(file_.string() + " is damaged repeatedly");
   set_aside(sqlite3_errstr(code));
   if (!file_.empty()) open();
 }

@@ -42,7 +42,7 @@ std::string gpu_tile_statement(const ProgramView& program, const tn_op& op, cons
       operands[0], operands[1]);
 }
 
-std::string gpu_tile_sums(const std::string& fragment, uint32_t lanes) {
+std::string gpu_tile_wait(const std::string& fragment, uint32_t lanes) {
   return fmt::format("tn_products_wait();\ntn_hold<{}>({});\n", lanes, fragment);
 }
 

@@ -22,7 +22,7 @@ std::string gpu_tile_statement(const ProgramView& program, const tn_op& op, cons
                                const std::string& name, const std::vector<std::string>& operands);
 
 /// Waits for the sums, before a store: `fragment` is valid after it.
-std::string gpu_tile_sums(const std::string& fragment, uint32_t lanes);
+std::string gpu_tile_wait(const std::string& fragment, uint32_t lanes);
 
 /// A BARRIER in a program with tiles.
 std::string gpu_tile_barrier(const tn_op& op, const std::string& block_barrier);

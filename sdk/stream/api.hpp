@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the host logic of GPU backends asks of a driver whose model is CUDA's: streams, events,
-// modules, graphs. HIP has the same functions with the same parameters under other names, so a
-// backend fills a StreamApi by symbol names, and states in a StreamVendor (vendor.hpp) what
-// differs.
+// The driver functions that GPU backends use, in the model of CUDA: streams, events, modules,
+// graphs. HIP has the same functions and parameters under other names, so a backend fills a
+// StreamApi by symbol names, and implements differences in a StreamVendor (vendor.hpp).
 //
 // Handles are opaque here, device addresses are 64-bit integers and every function returns the
 // driver's status, 0 for success. That is the calling convention of both drivers on 64-bit

@@ -284,7 +284,7 @@ void ModuleText::bind_symbols(const std::vector<Expr>& symbols,
     const auto at = table.find(s.name());
     if (at == table.end())
       cursor_.error_at(open, fmt::format("expected a param with a dimension {} alone, which "
-                                         "tells what it is, got none",
+                                         "determines it, got none",
                                          s.name()));
     if (at->second.min() < s.min() || at->second.max() > s.max())
       cursor_.error_at(open, fmt::format("expected {} in [{}, {}], got {}", s.name(), s.min(),
