@@ -115,7 +115,8 @@ void Backward::find_active(const std::vector<NodeRef>& order, const std::vector<
   for (const NodeRef& node : order) {
     bool is_active = false;
     for (size_t i = 0; i < node->sources.size() && !is_active; ++i)
-      is_active = wants(node->sources[i]) && is_float(node->dtype) && propagates_adjoint(*node, i);
+      is_active =
+          needs_adjoint(node->sources[i]) && is_float(node->dtype) && propagates_adjoint(*node, i);
     if (!is_active) continue;
     active_.try_emplace(node.get());
     if (is_region(*node))
@@ -138,12 +139,12 @@ Gradients Backward::run(const std::vector<NodeRef>& outputs, const std::vector<N
     find_active(order_, leaves);
   }
   for (size_t i = 0; i < seeds.size(); ++i)
-    if (seeds[i] && wants(out.outputs[i])) give(out.outputs[i], seeds[i]);
+    if (seeds[i] && needs_adjoint(out.outputs[i])) accumulate(out.outputs[i], seeds[i]);
   for (size_t i = order_.size(); i-- > 0;) {
     const NodeRef& node = order_[i];
     const bool leads_on =
-        std::ranges::any_of(node->sources, [&](const NodeRef& s) { return wants(s); });
-    if (!wants(node) || !leads_on) continue;
+        std::ranges::any_of(node->sources, [&](const NodeRef& s) { return needs_adjoint(s); });
+    if (!needs_adjoint(node) || !leads_on) continue;
     if (is_region(*node)) {
       if (!siblings_.contains(node.get())) continue;  // the first result stands for all
       const std::vector<NodeRef> adjoints = adjoints_of_results(node);
@@ -185,7 +186,7 @@ std::vector<NodeRef> Backward::adjoints_of(const NodeRef& node) {
   return out;
 }
 
-void Backward::give(const NodeRef& source, NodeRef contribution) {
+void Backward::accumulate(const NodeRef& source, NodeRef contribution) {
   TN_ASSERT(same_shape(source->shape, contribution->shape));
   TN_ASSERT(contribution->dtype == source->dtype || contribution->dtype == wide(source->dtype));
   contributions_.try_emplace(source.get()).first->push_back(std::move(contribution));
@@ -215,10 +216,10 @@ void Backward::differentiate(const NodeRef& node, const NodeRef& adjoint) {
   }
   const Formulas& formulas = formulas_of(row);
   for (size_t i = 0; i < node->sources.size(); ++i) {
-    if (!propagates_adjoint(*node, i) || !wants(node->sources[i])) continue;
+    if (!propagates_adjoint(*node, i) || !needs_adjoint(node->sources[i])) continue;
     const Formula& formula = *formulas.of[i];
     const NodeRef made = build(formula, bound, g->dtype, g->shape, builder_);
-    give(node->sources[i], formula.mentions('g') ? made : scaled(g, made, builder_));
+    accumulate(node->sources[i], formula.mentions('g') ? made : scaled(g, made, builder_));
   }
 }
 

@@ -41,9 +41,9 @@ class Backward {
   Builder& builder() { return builder_; }
   const GradientOptions& options() const { return options_; }
   /// Whether the adjoint of the source contributes to a gradient of `wrt`.
-  bool wants(const NodeRef& source) const { return active_.contains(source.get()); }
+  bool needs_adjoint(const NodeRef& source) const { return active_.contains(source.get()); }
   /// Adds to the adjoint of the source. The contribution has its dtype or the wide one.
-  void give(const NodeRef& source, NodeRef contribution);
+  void accumulate(const NodeRef& source, NodeRef contribution);
   NodeRef widened(const NodeRef& x);
   NodeRef zeros(const NodeRef& like, DType dtype);
   /// Adjoints of the results of an IF, LOOP or CALL; null where there is none.

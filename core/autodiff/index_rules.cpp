@@ -24,8 +24,8 @@ NodeRef surviving_values(const NodeRef& store, Builder& builder) {
 void through_take(const NodeRef& node, const NodeRef& adjoint, Backward& backward) {
   const NodeRef& x = node->sources[0];
   const NodeRef g = backward.widened(adjoint);
-  backward.give(x, backward.builder().store(backward.zeros(x, g->dtype), node->sources[1], g,
-                                            node->as<TakeAttr>().axis, StoreMode::kAdd));
+  backward.accumulate(x, backward.builder().store(backward.zeros(x, g->dtype), node->sources[1], g,
+                                                  node->as<TakeAttr>().axis, StoreMode::kAdd));
 }
 
 void through_store(const NodeRef& node, const NodeRef& adjoint, Backward& backward) {
@@ -33,17 +33,18 @@ void through_store(const NodeRef& node, const NodeRef& adjoint, Backward& backwa
   const auto& attr = node->as<StoreAttr>();
   const bool adds = attr.mode == StoreMode::kAdd;
   Builder& builder = backward.builder();
-  if (backward.wants(x)) {
+  if (backward.needs_adjoint(x)) {
     // Overwritten elements get no gradient.
-    backward.give(x, adds ? adjoint
-                          : builder.store(adjoint, index, backward.zeros(values, values->dtype),
-                                          attr.axis, StoreMode::kLast));
+    backward.accumulate(
+        x, adds ? adjoint
+                : builder.store(adjoint, index, backward.zeros(values, values->dtype), attr.axis,
+                                StoreMode::kLast));
   }
-  if (backward.wants(values)) {
+  if (backward.needs_adjoint(values)) {
     const NodeRef taken = builder.take(adjoint, index, attr.axis);
     const NodeRef left = adds ? nullptr : surviving_values(node, builder);
-    backward.give(values,
-                  left ? builder.where(left, taken, backward.zeros(values, values->dtype)) : taken);
+    backward.accumulate(
+        values, left ? builder.where(left, taken, backward.zeros(values, values->dtype)) : taken);
   }
 }
 

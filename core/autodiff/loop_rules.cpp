@@ -64,7 +64,7 @@ class ReverseLoop {
     std::rotate(begin, body_.params.begin() + static_cast<std::ptrdiff_t>(params),
                 body_.params.end());
     region_ = std::make_shared<const Graph>(std::move(body_));
-    give();
+    add_adjoints();
   }
 
  private:
@@ -160,17 +160,17 @@ class ReverseLoop {
     body_.outputs.push_back(accumulated(so_far, adjoint, builder_));
   }
 
-  void give() {
+  void add_adjoints() {
     const auto result = [&](size_t i) {
       return builder_.loop(tape_.trips, initial_, captured_, region_, /*is_while=*/false,
                            static_cast<int>(i));
     };
     for (const auto& [value, i] : results_)
-      if (backward_.wants(value)) backward_.give(value, result(i));
+      if (backward_.needs_adjoint(value)) backward_.accumulate(value, result(i));
     for (const auto& [factor, i] : factor_results_) factors_.try_emplace(factor.get(), result(i));
     for (const auto& [value, adjoint] : contracted_)
-      if (backward_.wants(value))
-        backward_.give(value, summed_over_trips(adjoint, factors_, builder_));
+      if (backward_.needs_adjoint(value))
+        backward_.accumulate(value, summed_over_trips(adjoint, factors_, builder_));
   }
 
   const NodeRef& node_;

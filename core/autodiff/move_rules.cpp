@@ -44,7 +44,8 @@ NodeRef grown_axes_summed(const NodeRef& node, const NodeRef& adjoint, Backward&
 void through_cast(const NodeRef& node, const NodeRef& adjoint, Backward& backward) {
   const NodeRef& x = node->sources[0];
   const DType dtype = wide(x->dtype);
-  backward.give(x, adjoint->dtype == dtype ? adjoint : backward.builder().cast(adjoint, dtype));
+  backward.accumulate(x,
+                      adjoint->dtype == dtype ? adjoint : backward.builder().cast(adjoint, dtype));
 }
 
 void through_view(const NodeRef& node, const NodeRef& adjoint, Backward& backward) {
@@ -54,18 +55,18 @@ void through_view(const NodeRef& node, const NodeRef& adjoint, Backward& backwar
   backward.set_precision(*x, backward.precision_of(*node));
   switch (attr.kind) {
     case ViewKind::kReshape:
-      return backward.give(x, builder.reshape(adjoint, x->shape));
+      return backward.accumulate(x, builder.reshape(adjoint, x->shape));
     case ViewKind::kExpand:
-      return backward.give(x, grown_axes_summed(node, adjoint, backward));
+      return backward.accumulate(x, grown_axes_summed(node, adjoint, backward));
     case ViewKind::kPermute:
-      return backward.give(x, builder.permute(adjoint, inverse(attr.axes)));
+      return backward.accumulate(x, builder.permute(adjoint, inverse(attr.axes)));
     case ViewKind::kPad:
-      return backward.give(x, builder.shrink(adjoint, source_range(attr, x->shape)));
+      return backward.accumulate(x, builder.shrink(adjoint, source_range(attr, x->shape)));
     case ViewKind::kShrink:
-      return backward.give(x,
-                           builder.pad(adjoint, cut_widths(attr, x->shape), zero(adjoint->dtype)));
+      return backward.accumulate(
+          x, builder.pad(adjoint, cut_widths(attr, x->shape), zero(adjoint->dtype)));
     case ViewKind::kFlip:
-      return backward.give(x, builder.flip(adjoint, attr.axes));
+      return backward.accumulate(x, builder.flip(adjoint, attr.axes));
   }
   TN_ASSERT(false);
 }
@@ -73,7 +74,7 @@ void through_view(const NodeRef& node, const NodeRef& adjoint, Backward& backwar
 void through_copy(const NodeRef& node, const NodeRef& adjoint, Backward& backward) {
   const NodeRef& x = node->sources[0];
   const std::string& device = backward.device_of(x);
-  backward.give(x, device.empty() ? adjoint : backward.builder().copy(adjoint, device));
+  backward.accumulate(x, device.empty() ? adjoint : backward.builder().copy(adjoint, device));
 }
 
 }  // namespace tenon::autodiff

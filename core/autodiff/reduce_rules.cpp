@@ -62,17 +62,17 @@ void through_reduce(const NodeRef& node, const NodeRef& adjoint, Backward& backw
   switch (attr.op) {
     case Op::ADD:
       backward.set_precision(*x, attr.precision);
-      return backward.give(x, builder.expand(adjoint, x->shape));
+      return backward.accumulate(x, builder.expand(adjoint, x->shape));
     case Op::MUL: {
       const NodeRef factors = backward.widened(x);
       const NodeRef tree = product_tree(node, factors, builder);
       const Gradients by =
           Backward(builder, backward.options()).run({tree}, {backward.widened(adjoint)}, {factors});
-      return backward.give(x, by.of[0]);
+      return backward.accumulate(x, by.of[0]);
     }
     case Op::MAX:
     case Op::MIN:
-      return backward.give(x, to_extremes(node, backward.widened(adjoint), backward));
+      return backward.accumulate(x, to_extremes(node, backward.widened(adjoint), backward));
     default:
       TN_ASSERT(false);
   }

@@ -17,7 +17,7 @@ std::vector<bool> present(const std::vector<NodeRef>& nodes) {
 std::vector<bool> wanted(const Node& node, size_t first, const Backward& backward) {
   std::vector<bool> out;
   for (size_t i = first; i < node.sources.size(); ++i)
-    out.push_back(is_float(node.sources[i]->dtype) && backward.wants(node.sources[i]));
+    out.push_back(is_float(node.sources[i]->dtype) && backward.needs_adjoint(node.sources[i]));
   return out;
 }
 
@@ -42,7 +42,8 @@ void by_graph(const NodeRef& node, const std::vector<NodeRef>& adjoints, Backwar
   int result = 0;
   for (const NodeRef& source : node->sources) {
     if (!is_float(source->dtype)) continue;
-    if (backward.wants(source)) backward.give(source, builder.call(inputs, attr.gradient, result));
+    if (backward.needs_adjoint(source))
+      backward.accumulate(source, builder.call(inputs, attr.gradient, result));
     ++result;
   }
 }
@@ -87,8 +88,9 @@ void through_if(const NodeRef& node, const NodeRef& /*adjoint*/, Backward& backw
   int result = 0;
   for (size_t i = 0; i < wrt.size(); ++i)
     if (wrt[i])
-      backward.give(node->sources[1 + i], backward.builder().if_(node->sources[0], inputs,
-                                                                 then_graph, else_graph, result++));
+      backward.accumulate(
+          node->sources[1 + i],
+          backward.builder().if_(node->sources[0], inputs, then_graph, else_graph, result++));
 }
 
 void through_call(const NodeRef& node, const NodeRef& /*adjoint*/, Backward& backward) {
@@ -107,7 +109,7 @@ void through_call(const NodeRef& node, const NodeRef& /*adjoint*/, Backward& bac
   }
   size_t next = 0;
   for (size_t i = 0; i < wrt.size(); ++i)
-    if (wrt[i]) backward.give(node->sources[i], results[next++]);
+    if (wrt[i]) backward.accumulate(node->sources[i], results[next++]);
 }
 
 }  // namespace tenon::autodiff

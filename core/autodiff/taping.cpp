@@ -145,7 +145,8 @@ Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
   Tape tape;
   // Values that depend on the wanted inputs after any number of iterations.
   for (size_t i = 1; i < loop.sources.size(); ++i) {
-    const bool wanted = is_float(loop.sources[i]->dtype) && backward_.wants(node->sources[i]);
+    const bool wanted =
+        is_float(loop.sources[i]->dtype) && backward_.needs_adjoint(node->sources[i]);
     (i <= loop.carried ? tape.carried : tape.captured).push_back(wanted);
   }
   for (bool grows = true; grows;) {
@@ -239,7 +240,7 @@ Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
 
 bool Taping::run(const std::vector<NodeRef>& order) {
   const auto is_taped = [&](const NodeRef& node) {
-    return node->op == Op::LOOP && backward_.wants(node);
+    return node->op == Op::LOOP && backward_.needs_adjoint(node);
   };
   if (std::ranges::none_of(order, is_taped)) return false;
   std::map<std::pair<const Graph*, std::vector<const Node*>>, Taped> loops;

@@ -152,7 +152,7 @@ Device::~Device() {
   } else if (parts_->opened.handle) {  // a child made by fork has no threads to join
     leak(std::move(parts_->queue));
     leak(std::move(parts_->pool));
-    leak(parts_->executables.give_up_cache());
+    leak(parts_->executables.release_cache());
   }
 }
 

@@ -38,7 +38,7 @@ class Executables {
   bool take_first_launches(const std::vector<tn_command>& commands);
 
   /// For a child made by fork, which can neither use nor destroy the cache.
-  std::shared_ptr<DiskCache> give_up_cache() { return std::move(cache_); }
+  std::shared_ptr<DiskCache> release_cache() { return std::move(cache_); }
 
  private:
   std::string subject_of(const tn_program& program) const;

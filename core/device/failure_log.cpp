@@ -45,8 +45,8 @@ const FailureLog::Range* FailureLog::at(uint64_t number) const {
   return nullptr;
 }
 
-bool FailureLog::ended_well(uint64_t number, uint64_t submitted, bool is_reported,
-                            std::string& text, ErrorKind& kind) {
+bool FailureLog::has_succeeded(uint64_t number, uint64_t submitted, bool is_reported,
+                               std::string& text, ErrorKind& kind) {
   const Range* range = at(number);
   if (!range) return true;
   text = range->text;

@@ -74,8 +74,8 @@ class FailureLog {
   bool empty() const { return is_empty_.load(std::memory_order_acquire); }  ///< for every thread
   /// Whether `number` succeeded; else sets text and kind. `is_reported`: the failure is reported,
   /// and everything submitted so far fails with it.
-  bool ended_well(uint64_t number, uint64_t submitted, bool is_reported, std::string& text,
-                  ErrorKind& kind);
+  bool has_succeeded(uint64_t number, uint64_t submitted, bool is_reported, std::string& text,
+                     ErrorKind& kind);
   /// Throws the pending failure, and clears it unless the device is lost.
   void throw_pending();
   /// Throws the failure of a lost device.

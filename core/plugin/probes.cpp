@@ -30,32 +30,32 @@ bool is_good(const ProbeResult& result) {
 
 /// Results in memory, so that a process without a disk cache probes once. Process-wide, like the
 /// state of the system's loader.
-class Answers {
+class ProbeMemory {
  public:
-  static Answers& here() {
-    static auto& answers = *new Answers();
-    return answers;
+  static ProbeMemory& here() {
+    static auto& memory = *new ProbeMemory();
+    return memory;
   }
   std::optional<ProbeResult> get(const std::string& key) {
     const std::lock_guard lock(mutex_);
-    const auto at = answers_.find(key);
-    return at == answers_.end() ? std::nullopt : std::optional(at->second);
+    const auto at = results_.find(key);
+    return at == results_.end() ? std::nullopt : std::optional(at->second);
   }
   void put(const std::string& key, const ProbeResult& result) {
     const std::lock_guard lock(mutex_);
-    answers_.insert_or_assign(key, result);
+    results_.insert_or_assign(key, result);
   }
   void remove(const std::string& key) {
     const std::lock_guard lock(mutex_);
-    answers_.erase(key);
+    results_.erase(key);
   }
 
  private:
   ForkSafeMutex mutex_;
-  std::map<std::string, ProbeResult> answers_;
+  std::map<std::string, ProbeResult> results_;
 };
 /// Made at load: a child of fork would hang if a thread of its parent was constructing them.
-[[maybe_unused]] const Answers& answers_made_at_load = Answers::here();
+[[maybe_unused]] const ProbeMemory& memory_made_at_load = ProbeMemory::here();
 
 /// Resource limits, part of the key: a plugin may fail only for lack of stack or memory.
 std::string limits() {
@@ -77,7 +77,7 @@ Probes::Probes(std::shared_ptr<DiskCache> cache, Options options)
 ProbeResult Probes::remembered_or_asked(const std::filesystem::path& path) const {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path, error);
-  // The key names the program too, so that its own faults do not reject a plugin for others.
+  // The key includes tenon-probe, so that results of a faulty one are dropped with it.
   const std::string key = fmt::format(
       "probe | {} | {} | {} | {} | {} | {}", kProbeSchema, TN_ABI_VERSION, path.filename().string(),
       (error ? path : real).string(), file_identity(path), file_identity(probe_program()));
@@ -86,7 +86,7 @@ ProbeResult Probes::remembered_or_asked(const std::filesystem::path& path) const
   const std::string today = fmt::format("{} | day {} | limits{}", key, day.count(), limits());
   for (const std::string& name : {key, today}) {
     if (options_.afresh) break;
-    if (auto answer = Answers::here().get(name)) return *std::move(answer);
+    if (auto answer = ProbeMemory::here().get(name)) return *std::move(answer);
     const auto bytes = cache_->get(name);
     if (!bytes) continue;
     try {
@@ -102,12 +102,12 @@ ProbeResult Probes::remembered_or_asked(const std::filesystem::path& path) const
   for (const std::string& name : {key, today}) {
     if (name == stored_as && !may_come) continue;
     if (cache_->get(name)) cache_->remove(name);  // reading is cheaper than writing
-    Answers::here().remove(name);
+    ProbeMemory::here().remove(name);
   }
   if (may_come) return result;
   const std::string line = probe_to_json(result);
   cache_->put(stored_as, {line.begin(), line.end()});
-  Answers::here().put(stored_as, result);
+  ProbeMemory::here().put(stored_as, result);
   return result;
 }
 

@@ -18,9 +18,9 @@ namespace {
 constexpr size_t kMaxRules = 10000;
 
 /// Type inference: finds which parts of a rule have equal dtypes.
-class Typing {
+class TypeInference {
  public:
-  Typing() : same_(kBool + 1) { std::iota(same_.begin(), same_.end(), size_t{0}); }
+  TypeInference() : same_(kBool + 1) { std::iota(same_.begin(), same_.end(), size_t{0}); }
 
   /// The type class of a formula, after unifying the classes of its parts. Numbers are recorded.
   size_t visit(Formula& f) {
@@ -147,16 +147,16 @@ class RuleParser {
         cursor_.error_at(right, fmt::format("expected variables of the left side ({}), got '{}'",
                                             fmt::join(rule.variables, ", "), variable));
 
-    Typing typing;
-    const size_t result = typing.visit(rule.pattern);
+    TypeInference inference;
+    const size_t result = inference.visit(rule.pattern);
     const bool compares = op_info(rule.pattern.op).kind == OpKind::COMPARE;
-    const size_t own = compares ? typing.first_operand() : result;
-    typing.unify(typing.visit(rule.replacement), result);
+    const size_t own = compares ? inference.first_operand() : result;
+    inference.unify(inference.visit(rule.replacement), result);
 
     std::vector<size_t> found;  // the classes of RuleDTypes
     const auto number_of = [&](size_t part, int holder) {
-      if (typing.is_bool(part)) return WrittenRule::kBoolOnly;
-      const size_t type = typing.find(part);
+      if (inference.is_bool(part)) return WrittenRule::kBoolOnly;
+      const size_t type = inference.find(part);
       auto at = std::ranges::find(found, type);
       if (at == found.end()) {
         if (found.size() == 2)
@@ -169,18 +169,18 @@ class RuleParser {
       return number;
     };
     // If the own dtype is bool, the first entry stays empty.
-    found.push_back(typing.is_bool(own) ? SIZE_MAX : typing.find(own));
+    found.push_back(inference.is_bool(own) ? SIZE_MAX : inference.find(own));
     rule.type_of[WrittenRule::kResult] = number_of(result, WrittenRule::kResult);
     for (const char variable : rule.variables) {
       const int letter = variable - 'a';
       rule.type_of[static_cast<size_t>(letter)] = number_of(static_cast<size_t>(letter), letter);
     }
-    for (const auto& [number, part] : typing.numbers()) {
-      if (typing.is_bool(part)) {
+    for (const auto& [number, part] : inference.numbers()) {
+      if (inference.is_bool(part)) {
         number->boolean = true;
         continue;
       }
-      const auto at = std::ranges::find(found, typing.find(part));
+      const auto at = std::ranges::find(found, inference.find(part));
       const int holder =
           at == found.end() ? -1 : rule.holder[static_cast<size_t>(at - found.begin())];
       if (holder < 0)

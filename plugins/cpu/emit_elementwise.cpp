@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Emits elementwise ops.
 #include "plugins/cpu/emit_elementwise.hpp"
 
 #include <llvm/IR/Intrinsics.h>

@@ -58,7 +58,7 @@ void Launcher::parallel(uint64_t count, uint64_t smallest, const Body& body) {
   team_.run(count, std::max(smallest, count / (team_.threads() * kPartsPerThread)), body);
 }
 
-void Launcher::expect(std::span<const sdk::HostCommand> commands) {
+void Launcher::announce(std::span<const sdk::HostCommand> commands) {
   if (team_.threads() == 1 || team_.is_awake()) return;
   double shared = 0;
   for (const sdk::HostCommand& command : commands)

@@ -25,7 +25,7 @@ class Launcher {
   bool is_awake() const { return team_.is_awake(); }
 
   /// Announces the next commands: wakes threads if that pays.
-  void expect(std::span<const sdk::HostCommand> commands);
+  void announce(std::span<const sdk::HostCommand> commands);
   void launch(const CpuExecutable& executable, const uint32_t grid[3],
               const sdk::HostArgument* arguments);
   void copy(std::byte* to, const std::byte* from, uint64_t size);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Slabs that count against the memory budget of a device.
 #include "plugins/cpu/memory.hpp"
 
 #include <fmt/format.h>

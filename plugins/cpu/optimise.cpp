@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The passes between emission and code generation.
 #include "plugins/cpu/optimise.hpp"
 
 #include <llvm/Analysis/LoopInfo.h>

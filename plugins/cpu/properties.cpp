@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Capabilities of a processor.
 #include "plugins/cpu/properties.hpp"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A device's queue.
 #include "plugins/cpu/queue.hpp"
 
 #include <fmt/format.h>
@@ -147,7 +146,7 @@ void Queue::wait_for(const Batch& batch) {
 void Queue::execute(const Batch& batch) {
   try {
     wait_for(batch);
-    launcher_.expect(batch.work.commands);
+    launcher_.announce(batch.work.commands);
     for (const sdk::HostCommand& command : batch.work.commands) {
       switch (command.kind) {
         case TN_COMMAND_LAUNCH:

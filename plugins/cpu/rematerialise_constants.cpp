@@ -28,7 +28,7 @@ bool is_tile(const Loop& loop, uint32_t registers) {
 
 /// The outermost loop around `loop`, or itself, that contains no other tile. Null if there is no
 /// tile in the loops further out.
-Loop* beside_tile(Loop& loop, uint32_t registers) {
+Loop* outermost_with_one_tile(Loop& loop, uint32_t registers) {
   Loop* at = &loop;
   for (Loop* parent = at->getParentLoop(); parent; at = parent, parent = at->getParentLoop())
     for (const Loop* other : parent->getLoopsInPreorder())
@@ -83,7 +83,7 @@ void rematerialise_constants(llvm::Function& function, llvm::LoopInfo& loops,
                                             /*isVolatile=*/true);
   };
   for (Loop* loop : loops.getLoopsInPreorder()) {
-    Loop* before = loop->isInnermost() ? beside_tile(*loop, registers) : nullptr;
+    Loop* before = loop->isInnermost() ? outermost_with_one_tile(*loop, registers) : nullptr;
     if (!before) continue;
     for (llvm::BasicBlock* block : loop->blocks())
       for (Instruction& instruction : *block) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Checks for programs, beyond the properties.
 #include "plugins/cpu/supports.hpp"
 
 #include <fmt/format.h>

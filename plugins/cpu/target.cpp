@@ -102,7 +102,7 @@ struct AnyNode : llvm::SDNode {
 };
 
 /// Unused generators by name of their target; a few are cached.
-class Shelf {
+class GeneratorCache {
  public:
   std::unique_ptr<CodeGenerator> take(const std::string& target) {
     const std::lock_guard lock(mutex_);
@@ -125,9 +125,9 @@ class Shelf {
 };
 
 /// Never destroyed, as static objects of LLVM may be destroyed before it.
-Shelf& shelf() {
-  static Shelf* const kShelf = new Shelf();
-  return *kShelf;
+GeneratorCache& generator_cache() {
+  static GeneratorCache* const kCache = new GeneratorCache();
+  return *kCache;
 }
 
 }  // namespace
@@ -191,10 +191,10 @@ const llvm::SmallVectorImpl<char>& CodeGenerator::object_of(llvm::Module& module
 }
 
 CodeGeneratorLoan::CodeGeneratorLoan(const TargetSpec& target) : target_(target.name) {
-  generator_ = shelf().take(target_);
+  generator_ = generator_cache().take(target_);
   if (!generator_) generator_ = std::make_unique<CodeGenerator>(make_target_machine(target));
 }
 
-CodeGeneratorLoan::~CodeGeneratorLoan() { shelf().put(target_, std::move(generator_)); }
+CodeGeneratorLoan::~CodeGeneratorLoan() { generator_cache().put(target_, std::move(generator_)); }
 
 }  // namespace tenon::cpu

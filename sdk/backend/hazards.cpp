@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Compares byte ranges.
 #include "sdk/backend/hazards.hpp"
 
 #include <algorithm>

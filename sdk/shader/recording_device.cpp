@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reuses recorders.
 #include "sdk/shader/recording_device.hpp"
 
 namespace tenon::sdk {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls shaderc.
 #include "sdk/spirv/compiler.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Launches, copies, fills.
 #include "sdk/stream/commands.hpp"
 
 #include <algorithm>

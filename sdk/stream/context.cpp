@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Contexts, events, errors.
 #include "sdk/stream/context.hpp"
 
 #include <fmt/format.h>

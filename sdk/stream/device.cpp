@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Memory, submissions.
 #include "sdk/stream/device.hpp"
 
 #include <fmt/format.h>

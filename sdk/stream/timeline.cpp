@@ -146,7 +146,7 @@ void StreamScheduler::submit(Work work) {
   }
 }
 
-void StreamScheduler::look() {
+void StreamScheduler::start_ready() {
   const std::lock_guard lock(mutex_);
   look_locked();
 }
@@ -178,7 +178,7 @@ void StreamTimeline::wait(uint64_t value, uint64_t timeout_ns) {
   try {
     state_->wait(value, timeout_ns);
   } catch (const Failure& failure) {
-    if (failure.code() != TN_ERROR_TIMEOUT) scheduler_.look();
+    if (failure.code() != TN_ERROR_TIMEOUT) scheduler_.start_ready();
     throw;
   }
 }
@@ -187,14 +187,14 @@ uint64_t StreamTimeline::query() {
   try {
     return state_->query();
   } catch (const Failure&) {
-    scheduler_.look();
+    scheduler_.start_ready();
     throw;
   }
 }
 
 void StreamTimeline::signal(uint64_t value) {
   state_->raise(value);
-  scheduler_.look();
+  scheduler_.start_ready();
 }
 
 }  // namespace tenon::sdk

@@ -78,7 +78,7 @@ class StreamScheduler {
   /// If `start` throws, the signals fail; without signals the caller gets the exception.
   void submit(Work work);
   /// Starts submissions that became ready. Call it after a timeline changed.
-  void look();
+  void start_ready();
   /// Fails submissions of a closing device that have not started.
   void drop(const void* owner);
 

@@ -174,8 +174,8 @@ TEST_CASE("a name that no kernel has met is told, with those that there were") {
   CustomKernels own;
   own.set_transforms("map_*", "split a0 2");
   own.set_transforms("map_1", "split a0 2");
-  REQUIRE(own.unmet().size() == 2);
-  CHECK(own.unmet()[1] ==
+  REQUIRE(own.unmatched().size() == 2);
+  CHECK(own.unmatched()[1] ==
         "no kernel was called 'map_1', for which something is set; kernels were none since");
   Builder builder;
   const Compiler compiler(builder);
@@ -184,8 +184,8 @@ TEST_CASE("a name that no kernel has met is told, with those that there were") {
   const LoweredKernel kernel = compiler.lower(
       compiler.legalise(parse_graph(kThrice, builder), capabilities), capabilities, {}, chooser);
   CHECK(list_text(kernel.chosen) == "split a0 2");
-  REQUIRE(own.unmet().size() == 1);
-  CHECK(own.unmet()[0].ends_with("kernels were " + std::string(kernel.program.view().name())));
+  REQUIRE(own.unmatched().size() == 1);
+  CHECK(own.unmatched()[0].ends_with("kernels were " + std::string(kernel.program.view().name())));
 }
 
 TEST_CASE("a program of one's own is what a kernel runs") {
