@@ -25,7 +25,7 @@ constexpr const char* kSums = R"(graph sums(%x: f32[n, 32]) where 1 <= n <= 64 {
   return %s
 })";
 
-/// Three times what it reads, an element a workgroup.
+/// Multiplies by three, one element for each workgroup.
 constexpr const char* kProgram =
     R"(program mine(%x: global f32 read, %y: global f32 write) workgroup 1 1 1 {
   %i = index grid.x : i32
@@ -36,7 +36,7 @@ constexpr const char* kProgram =
 }
 )";
 
-/// One is enough for what is tested here.
+/// One is enough for these tests.
 RuntimeOptions on_one_thread(const std::string& backend) {
   return options_for(backend == "cpu" ? "cpu@threads=1" : backend, backend);
 }
@@ -88,7 +88,7 @@ TEST_CASE("a context lists its kernels by name") {
     run_text(runtime, kSums);
     CHECK(runtime.kernels().size() == 2);
     CHECK(runtime.kernels()[0].name.starts_with("reduce_"));
-    // The plan has a kernel of this name: what is set for it is met.
+    // The plan has a kernel of this name, so the setting is matched.
     runtime.set_transforms(kernel.name, "split a0 8; unroll a0.i");
     run_text(runtime, kThrice);
     CHECK(only_kernel(runtime).name == kernel.name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where threads meet: what the verifier accepts and refuses, and what it knows of bits.
+// Uniform control flow: what the verifier accepts and refuses, and its analysis of bits.
 #include <fmt/format.h>
 
 #include <array>
@@ -35,7 +35,7 @@ constexpr std::string_view kThreads = "128 1 1 subgroup 32";
 constexpr std::string_view kBlock = "barrier block", kSubgroup = "barrier subgroup";
 constexpr std::string_view kShuffle = "%q = subgroup_shuffle %g, %0 : i32";
 
-/// An op that threads meet at, where `condition` %c holds.
+/// An op that threads must reach together, under `condition` %c.
 std::string inside_if(std::string_view condition, std::string_view op) {
   return fmt::format("{}\nif %c {{\n{}\n}}", condition, op);
 }
@@ -258,7 +258,7 @@ TEST_CASE("the place of a matrix is equal in the subgroup") {
 }
 
 TEST_CASE("what is known of bits holds of numbers") {
-  // Numbers of 8 bits of two threads that are drawn to fit what is known of them.
+  // Random 8-bit numbers of two threads, consistent with their known bits.
   std::mt19937 random(7);
   const auto byte = [&] { return static_cast<uint8_t>(random()); };
   struct Drawn {
