@@ -31,7 +31,7 @@ void check_floats(const char* op, const std::vector<NodeRef>& nodes) {
                type_string(*node));
 }
 
-/// No output that is already there, whatever its name.
+/// Identity of seeds: no existing output has it, whatever its name.
 constexpr uint64_t kSeed = 0x7365656400000000;
 
 }  // namespace
@@ -50,7 +50,7 @@ std::vector<NodeRef> jacobian_vector(const std::vector<NodeRef>& outputs,
                                      const GradientOptions& options) {
   check_floats("jvp", outputs);
   check_pairs("jvp", "tangents", wrt, tangents);
-  // The gradient is linear in its seeds; its own gradient by them is the product asked for.
+  // The gradient is linear in its seeds. Its gradient by the seeds is the Jacobian-vector product.
   std::vector<NodeRef> seeds;
   for (size_t i = 0; i < outputs.size(); ++i)
     seeds.push_back(builder.param("seed", outputs[i]->dtype, outputs[i]->shape, kSeed + i));
@@ -78,7 +78,7 @@ std::string why_no_gradient(const std::vector<NodeRef>& outputs, const NodeRef& 
       if (!depends.contains(node->sources[i].get())) continue;
       depends.try_emplace(node.get());
       if (!passed.contains(node->sources[i].get())) continue;
-      if (is_float(node->dtype) && autodiff::passes(*node, i)) {
+      if (is_float(node->dtype) && autodiff::propagates_adjoint(*node, i)) {
         passed.try_emplace(node.get());
       } else if (!end) {
         end = node.get();

@@ -25,7 +25,7 @@ int result_of(const Node& node) {
   return node.as<CallAttr>().result;
 }
 
-/// Results of one region have equal keys.
+/// Nodes with equal keys are results of one region.
 std::pair<std::vector<const void*>, bool> region_key(const Node& node) {
   std::vector<const void*> key;
   for (const Graph* graph : structure::graphs_of(node.attr)) key.push_back(graph);
@@ -45,7 +45,7 @@ struct Formulas {
 };
 
 const Formulas& formulas_of(const Derivative& row) {
-  const ForkHold hold;  // before the lock of what is made once
+  const ForkHold hold;  // before the lock of the static below
   static auto& by_op = *new std::array<std::optional<Formulas>, 256>([] {
     std::array<std::optional<Formulas>, 256> all;
     for (const OpInfo& info : all_ops()) {
@@ -61,8 +61,8 @@ const Formulas& formulas_of(const Derivative& row) {
   return *by_op[static_cast<size_t>(row.op)];
 }
 
-/// g * d; 0 where g is 0 and d is infinite or NaN. Whether d is finite is asked first, so that
-/// whoever knows d within bounds need not know whether g is 0.
+/// g * d, but 0 where g is 0 and d is infinite or NaN. Tests d first, so that the test folds where
+/// d is known to be finite.
 NodeRef scaled(const NodeRef& g, const NodeRef& d, Builder& builder) {
   const ForkHold hold;
   static const auto& formula = *new Formula(Formula::parse(
@@ -81,7 +81,7 @@ bool is_expanded(const NodeRef& x) {
   return is_expand(*x) || (x->op == Op::VIEW && is_expanded(x->sources[0]));
 }
 
-/// Summed over some of its axes, it is a contraction. The sum of two is none.
+/// Whether a sum of the node over some axes is a contraction. False for a sum of two products.
 bool is_outer_product(const NodeRef& x) {
   return x->op == Op::MUL && is_expanded(x->sources[0]) && is_expanded(x->sources[1]);
 }
@@ -95,7 +95,8 @@ std::vector<bool> reached(const std::vector<NodeRef>& outputs, const std::vector
   for (const NodeRef& node : wrt) active.try_emplace(node.get());
   for (const NodeRef& node : topological(outputs)) {
     for (size_t i = 0; i < node->sources.size(); ++i) {
-      if (!active.contains(node->sources[i].get()) || !is_float(node->dtype) || !passes(*node, i))
+      if (!active.contains(node->sources[i].get()) || !is_float(node->dtype) ||
+          !propagates_adjoint(*node, i))
         continue;
       active.try_emplace(node.get());
       break;
@@ -114,7 +115,8 @@ void Backward::find_active(const std::vector<NodeRef>& order, const std::vector<
   for (const NodeRef& node : order) {
     bool is_active = false;
     for (size_t i = 0; i < node->sources.size() && !is_active; ++i)
-      is_active = wants(node->sources[i]) && is_float(node->dtype) && passes(*node, i);
+      is_active =
+          needs_adjoint(node->sources[i]) && is_float(node->dtype) && propagates_adjoint(*node, i);
     if (!is_active) continue;
     active_.try_emplace(node.get());
     if (is_region(*node))
@@ -131,20 +133,20 @@ Gradients Backward::run(const std::vector<NodeRef>& outputs, const std::vector<N
   order_ = topological(outputs);
   find_active(order_, leaves);
   if (Taping taping(*this); taping.run(order_)) {
-    out.outputs = taping.remade(outputs);
-    leaves = taping.remade(wrt);
+    out.outputs = taping.rebuilt(outputs);
+    leaves = taping.rebuilt(wrt);
     order_ = topological(out.outputs);
     find_active(order_, leaves);
   }
   for (size_t i = 0; i < seeds.size(); ++i)
-    if (seeds[i] && wants(out.outputs[i])) give(out.outputs[i], seeds[i]);
+    if (seeds[i] && needs_adjoint(out.outputs[i])) accumulate(out.outputs[i], seeds[i]);
   for (size_t i = order_.size(); i-- > 0;) {
     const NodeRef& node = order_[i];
     const bool leads_on =
-        std::ranges::any_of(node->sources, [&](const NodeRef& s) { return wants(s); });
-    if (!wants(node) || !leads_on) continue;
+        std::ranges::any_of(node->sources, [&](const NodeRef& s) { return needs_adjoint(s); });
+    if (!needs_adjoint(node) || !leads_on) continue;
     if (is_region(*node)) {
-      if (!siblings_.contains(node.get())) continue;  // the first one speaks for all
+      if (!siblings_.contains(node.get())) continue;  // the first result stands for all
       const std::vector<NodeRef> adjoints = adjoints_of_results(node);
       if (std::ranges::any_of(adjoints, [](const NodeRef& a) { return a != nullptr; }))
         differentiate(node, nullptr);
@@ -184,7 +186,7 @@ std::vector<NodeRef> Backward::adjoints_of(const NodeRef& node) {
   return out;
 }
 
-void Backward::give(const NodeRef& source, NodeRef contribution) {
+void Backward::accumulate(const NodeRef& source, NodeRef contribution) {
   TN_ASSERT(same_shape(source->shape, contribution->shape));
   TN_ASSERT(contribution->dtype == source->dtype || contribution->dtype == wide(source->dtype));
   contributions_.try_emplace(source.get()).first->push_back(std::move(contribution));
@@ -214,10 +216,10 @@ void Backward::differentiate(const NodeRef& node, const NodeRef& adjoint) {
   }
   const Formulas& formulas = formulas_of(row);
   for (size_t i = 0; i < node->sources.size(); ++i) {
-    if (!passes(*node, i) || !wants(node->sources[i])) continue;
+    if (!propagates_adjoint(*node, i) || !needs_adjoint(node->sources[i])) continue;
     const Formula& formula = *formulas.of[i];
     const NodeRef made = build(formula, bound, g->dtype, g->shape, builder_);
-    give(node->sources[i], formula.mentions('g') ? made : scaled(g, made, builder_));
+    accumulate(node->sources[i], formula.mentions('g') ? made : scaled(g, made, builder_));
   }
 }
 

@@ -29,7 +29,7 @@ constexpr bool has_row(Op op) {
 }  // namespace
 
 const Derivative& derivative_of(Op op) {
-  const ForkHold hold;  // before the lock of what is made once
+  const ForkHold hold;  // before the lock of the static below
   static const auto& by_op = *new std::array<const Derivative*, 256>([] {
     std::array<const Derivative*, 256> rows{};
     for (const Derivative& row : kDerivatives) rows[static_cast<size_t>(row.op)] = &row;
@@ -40,7 +40,7 @@ const Derivative& derivative_of(Op op) {
   return *row;
 }
 
-bool passes(const Node& node, size_t source) {
+bool propagates_adjoint(const Node& node, size_t source) {
   if (!is_float(node.sources[source]->dtype)) return false;
   const Derivative& row = derivative_of(node.op);
   if (!row.reason.empty()) return false;

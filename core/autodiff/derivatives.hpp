@@ -11,19 +11,19 @@ namespace tenon::autodiff {
 
 class Backward;
 
-/// Gives the adjoints of a node's sources what its own adjoint (of its type) tells.
+/// Adds the contributions of a node's adjoint (of its type) to the adjoints of its sources.
 using DerivativeRule = void (*)(const NodeRef& node, const NodeRef& adjoint, Backward& backward);
 
 struct Derivative {
   Op op;
   std::array<std::string_view, 3> formulas;  ///< of elementwise ops
   DerivativeRule rule = nullptr;             ///< of the others
-  std::string_view reason;                   ///< where a path ends
+  std::string_view reason;                   ///< why there is no derivative
 };
 
 const Derivative& derivative_of(Op op);
 
-/// Whether an adjoint of the node's value becomes one of this source.
-bool passes(const Node& node, size_t source);
+/// Whether the gradient flows from the node to this source.
+bool propagates_adjoint(const Node& node, size_t source);
 
 }  // namespace tenon::autodiff

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Derivatives of TAKE and STORE: TAKE and adding STORE are each other's transposes.
+// Derivatives of TAKE and STORE. TAKE (gather) and adding STORE (scatter-add) are transposes.
 #include "core/autodiff/backward.hpp"
 #include "core/autodiff/rules.hpp"
 
 namespace tenon::autodiff {
 namespace {
 
-/// Which of the values a STORE left there: the last of each place. Found by storing positions; null
-/// where each place is named once.
-NodeRef stays(const NodeRef& store, Builder& builder) {
+/// Mask of the values of a STORE that were not overwritten: the last value of each index. Computed
+/// by storing positions. Null if there is only one index along the axis.
+NodeRef surviving_values(const NodeRef& store, Builder& builder) {
   const NodeRef& x = store->sources[0];
   const NodeRef& index = store->sources[1];
   const int axis = store->as<StoreAttr>().axis;
@@ -24,8 +24,8 @@ NodeRef stays(const NodeRef& store, Builder& builder) {
 void through_take(const NodeRef& node, const NodeRef& adjoint, Backward& backward) {
   const NodeRef& x = node->sources[0];
   const NodeRef g = backward.widened(adjoint);
-  backward.give(x, backward.builder().store(backward.zeros(x, g->dtype), node->sources[1], g,
-                                            node->as<TakeAttr>().axis, StoreMode::kAdd));
+  backward.accumulate(x, backward.builder().store(backward.zeros(x, g->dtype), node->sources[1], g,
+                                                  node->as<TakeAttr>().axis, StoreMode::kAdd));
 }
 
 void through_store(const NodeRef& node, const NodeRef& adjoint, Backward& backward) {
@@ -33,17 +33,18 @@ void through_store(const NodeRef& node, const NodeRef& adjoint, Backward& backwa
   const auto& attr = node->as<StoreAttr>();
   const bool adds = attr.mode == StoreMode::kAdd;
   Builder& builder = backward.builder();
-  if (backward.wants(x)) {
-    // What was written over has no say.
-    backward.give(x, adds ? adjoint
-                          : builder.store(adjoint, index, backward.zeros(values, values->dtype),
-                                          attr.axis, StoreMode::kLast));
+  if (backward.needs_adjoint(x)) {
+    // Overwritten elements get no gradient.
+    backward.accumulate(
+        x, adds ? adjoint
+                : builder.store(adjoint, index, backward.zeros(values, values->dtype), attr.axis,
+                                StoreMode::kLast));
   }
-  if (backward.wants(values)) {
+  if (backward.needs_adjoint(values)) {
     const NodeRef taken = builder.take(adjoint, index, attr.axis);
-    const NodeRef left = adds ? nullptr : stays(node, builder);
-    backward.give(values,
-                  left ? builder.where(left, taken, backward.zeros(values, values->dtype)) : taken);
+    const NodeRef left = adds ? nullptr : surviving_values(node, builder);
+    backward.accumulate(
+        values, left ? builder.where(left, taken, backward.zeros(values, values->dtype)) : taken);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Derivatives of what moves values: views are each other's transposes.
+// Derivatives of movement ops. Each view is the transpose of another.
 #include "core/autodiff/backward.hpp"
 #include "core/autodiff/rules.hpp"
 #include "core/support/error.hpp"
@@ -13,16 +13,16 @@ std::vector<int> inverse(const std::vector<int>& axes) {
   return out;
 }
 
-/// Where in the padded tensor the source lies.
-std::vector<std::pair<Dim, Dim>> inside(const ViewAttr& attr, const Shape& source) {
+/// Range of the source in the padded tensor, for each axis.
+std::vector<std::pair<Dim, Dim>> source_range(const ViewAttr& attr, const Shape& source) {
   std::vector<std::pair<Dim, Dim>> ranges;
   for (size_t i = 0; i < source.size(); ++i)
     ranges.emplace_back(attr.pairs[i].first, attr.pairs[i].first + source[i]);
   return ranges;
 }
 
-/// What a shrink took away on both sides.
-std::vector<std::pair<Dim, Dim>> outside(const ViewAttr& attr, const Shape& source) {
+/// Elements that a shrink removed before and after, for each axis.
+std::vector<std::pair<Dim, Dim>> cut_widths(const ViewAttr& attr, const Shape& source) {
   std::vector<std::pair<Dim, Dim>> pairs;
   for (size_t i = 0; i < source.size(); ++i)
     pairs.emplace_back(attr.pairs[i].first, source[i] - attr.pairs[i].second);
@@ -44,7 +44,8 @@ NodeRef grown_axes_summed(const NodeRef& node, const NodeRef& adjoint, Backward&
 void through_cast(const NodeRef& node, const NodeRef& adjoint, Backward& backward) {
   const NodeRef& x = node->sources[0];
   const DType dtype = wide(x->dtype);
-  backward.give(x, adjoint->dtype == dtype ? adjoint : backward.builder().cast(adjoint, dtype));
+  backward.accumulate(x,
+                      adjoint->dtype == dtype ? adjoint : backward.builder().cast(adjoint, dtype));
 }
 
 void through_view(const NodeRef& node, const NodeRef& adjoint, Backward& backward) {
@@ -54,17 +55,18 @@ void through_view(const NodeRef& node, const NodeRef& adjoint, Backward& backwar
   backward.set_precision(*x, backward.precision_of(*node));
   switch (attr.kind) {
     case ViewKind::kReshape:
-      return backward.give(x, builder.reshape(adjoint, x->shape));
+      return backward.accumulate(x, builder.reshape(adjoint, x->shape));
     case ViewKind::kExpand:
-      return backward.give(x, grown_axes_summed(node, adjoint, backward));
+      return backward.accumulate(x, grown_axes_summed(node, adjoint, backward));
     case ViewKind::kPermute:
-      return backward.give(x, builder.permute(adjoint, inverse(attr.axes)));
+      return backward.accumulate(x, builder.permute(adjoint, inverse(attr.axes)));
     case ViewKind::kPad:
-      return backward.give(x, builder.shrink(adjoint, inside(attr, x->shape)));
+      return backward.accumulate(x, builder.shrink(adjoint, source_range(attr, x->shape)));
     case ViewKind::kShrink:
-      return backward.give(x, builder.pad(adjoint, outside(attr, x->shape), zero(adjoint->dtype)));
+      return backward.accumulate(
+          x, builder.pad(adjoint, cut_widths(attr, x->shape), zero(adjoint->dtype)));
     case ViewKind::kFlip:
-      return backward.give(x, builder.flip(adjoint, attr.axes));
+      return backward.accumulate(x, builder.flip(adjoint, attr.axes));
   }
   TN_ASSERT(false);
 }
@@ -72,7 +74,7 @@ void through_view(const NodeRef& node, const NodeRef& adjoint, Backward& backwar
 void through_copy(const NodeRef& node, const NodeRef& adjoint, Backward& backward) {
   const NodeRef& x = node->sources[0];
   const std::string& device = backward.device_of(x);
-  backward.give(x, device.empty() ? adjoint : backward.builder().copy(adjoint, device));
+  backward.accumulate(x, device.empty() ? adjoint : backward.builder().copy(adjoint, device));
 }
 
 }  // namespace tenon::autodiff

@@ -10,21 +10,21 @@
 namespace tenon::autodiff {
 namespace {
 
-/// What a product tree is padded to.
+/// Largest size to which a product tree is padded.
 constexpr int64_t kMaxFactors = int64_t{1} << 24;
 
-/// The same product as a tree of halves, whose derivatives are right where factors are zero.
+/// The product as a binary tree, whose derivatives are right where factors are zero.
 NodeRef product_tree(const NodeRef& node, const NodeRef& x, Builder& builder) {
   const auto& attr = node->as<ReduceAttr>();
   std::vector<int> order;
-  Shape kept;
+  Shape reduced_sizes;
   Dim factors = 1;
   for (int axis = 0; axis < static_cast<int>(x->shape.size()); ++axis) {
     if (std::ranges::find(attr.axes, axis) != attr.axes.end()) continue;
     order.push_back(axis);
-    kept.push_back(x->shape[static_cast<size_t>(axis)]);
+    reduced_sizes.push_back(x->shape[static_cast<size_t>(axis)]);
   }
-  const Dim rest = product(kept);
+  const Dim rest = product(reduced_sizes);
   for (const int axis : attr.axes) {
     order.push_back(axis);
     factors = factors * x->shape[static_cast<size_t>(axis)];
@@ -42,7 +42,7 @@ NodeRef product_tree(const NodeRef& node, const NodeRef& x, Builder& builder) {
   return builder.reshape(tree, node->shape);
 }
 
-/// Equal extremes share.
+/// Splits the gradient of MAX or MIN equally among equal extremes.
 NodeRef to_extremes(const NodeRef& node, const NodeRef& g, Backward& backward) {
   Builder& builder = backward.builder();
   const NodeRef& x = node->sources[0];
@@ -62,17 +62,17 @@ void through_reduce(const NodeRef& node, const NodeRef& adjoint, Backward& backw
   switch (attr.op) {
     case Op::ADD:
       backward.set_precision(*x, attr.precision);
-      return backward.give(x, builder.expand(adjoint, x->shape));
+      return backward.accumulate(x, builder.expand(adjoint, x->shape));
     case Op::MUL: {
       const NodeRef factors = backward.widened(x);
       const NodeRef tree = product_tree(node, factors, builder);
       const Gradients by =
           Backward(builder, backward.options()).run({tree}, {backward.widened(adjoint)}, {factors});
-      return backward.give(x, by.of[0]);
+      return backward.accumulate(x, by.of[0]);
     }
     case Op::MAX:
     case Op::MIN:
-      return backward.give(x, to_extremes(node, backward.widened(adjoint), backward));
+      return backward.accumulate(x, to_extremes(node, backward.widened(adjoint), backward));
     default:
       TN_ASSERT(false);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Derivatives of IF and CALL: those of the graphs inside, as graphs.
+// Derivatives of IF and CALL: adjoint graphs of their bodies.
 #include "core/autodiff/backward.hpp"
 #include "core/autodiff/rules.hpp"
 #include "core/ir/substitute.hpp"
@@ -13,11 +13,11 @@ std::vector<bool> present(const std::vector<NodeRef>& nodes) {
   return out;
 }
 
-/// Of the sources from `first` on, those whose adjoint is asked for.
+/// For each source from `first` on, whether its adjoint is needed.
 std::vector<bool> wanted(const Node& node, size_t first, const Backward& backward) {
   std::vector<bool> out;
   for (size_t i = first; i < node.sources.size(); ++i)
-    out.push_back(is_float(node.sources[i]->dtype) && backward.wants(node.sources[i]));
+    out.push_back(is_float(node.sources[i]->dtype) && backward.needs_adjoint(node.sources[i]));
   return out;
 }
 
@@ -27,7 +27,7 @@ std::vector<NodeRef> with_seeds(std::vector<NodeRef> inputs, const std::vector<N
   return inputs;
 }
 
-/// A CALL with a gradient graph.
+/// Adjoints of a CALL with a custom gradient graph.
 void by_graph(const NodeRef& node, const std::vector<NodeRef>& adjoints, Backward& backward) {
   const auto& attr = node->as<CallAttr>();
   Builder& builder = backward.builder();
@@ -42,13 +42,15 @@ void by_graph(const NodeRef& node, const std::vector<NodeRef>& adjoints, Backwar
   int result = 0;
   for (const NodeRef& source : node->sources) {
     if (!is_float(source->dtype)) continue;
-    if (backward.wants(source)) backward.give(source, builder.call(inputs, attr.gradient, result));
+    if (backward.needs_adjoint(source))
+      backward.accumulate(source, builder.call(inputs, attr.gradient, result));
     ++result;
   }
 }
 
-/// A graph of adjoints, in a loop of one trip: its values are not those that are there already.
-std::vector<NodeRef> run_again(const GraphRef& adjoints, const std::vector<NodeRef>& inputs,
+/// Rematerialisation: runs the adjoint graph in a loop of one iteration, so that its values are not
+/// shared with those of the forward pass.
+std::vector<NodeRef> recompute(const GraphRef& adjoints, const std::vector<NodeRef>& inputs,
                                Backward& backward) {
   Builder& builder = backward.builder();
   Graph body;
@@ -86,8 +88,9 @@ void through_if(const NodeRef& node, const NodeRef& /*adjoint*/, Backward& backw
   int result = 0;
   for (size_t i = 0; i < wrt.size(); ++i)
     if (wrt[i])
-      backward.give(node->sources[1 + i], backward.builder().if_(node->sources[0], inputs,
-                                                                 then_graph, else_graph, result++));
+      backward.accumulate(
+          node->sources[1 + i],
+          backward.builder().if_(node->sources[0], inputs, then_graph, else_graph, result++));
 }
 
 void through_call(const NodeRef& node, const NodeRef& /*adjoint*/, Backward& backward) {
@@ -99,14 +102,14 @@ void through_call(const NodeRef& node, const NodeRef& /*adjoint*/, Backward& bac
   const std::vector<NodeRef> inputs = with_seeds(node->sources, seeds);
   std::vector<NodeRef> results;
   if (attr.mode == CallMode::kRecompute) {
-    results = run_again(adjoints, inputs, backward);
+    results = recompute(adjoints, inputs, backward);
   } else {
     for (size_t r = 0; r < adjoints->outputs.size(); ++r)
       results.push_back(backward.builder().call(inputs, adjoints, static_cast<int>(r)));
   }
   size_t next = 0;
   for (size_t i = 0; i < wrt.size(); ++i)
-    if (wrt[i]) backward.give(node->sources[i], results[next++]);
+    if (wrt[i]) backward.accumulate(node->sources[i], results[next++]);
 }
 
 }  // namespace tenon::autodiff

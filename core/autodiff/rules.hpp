@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The derivatives that are no formula, a file for each kind of op. Private to core/autodiff.
+// Derivatives that are not formulas, a file for each kind of op. Private to core/autodiff.
 #pragma once
 
 #include "core/ir/node.hpp"
@@ -14,7 +14,7 @@ void through_reduce(const NodeRef& node, const NodeRef& adjoint, Backward& backw
 void through_take(const NodeRef& node, const NodeRef& adjoint, Backward& backward);
 void through_store(const NodeRef& node, const NodeRef& adjoint, Backward& backward);
 void through_copy(const NodeRef& node, const NodeRef& adjoint, Backward& backward);
-// Of an IF, LOOP or CALL: called once for all its results.
+// Called once for all results of an IF, LOOP or CALL.
 void through_if(const NodeRef& node, const NodeRef& adjoint, Backward& backward);
 void through_loop(const NodeRef& node, const NodeRef& adjoint, Backward& backward);
 void through_call(const NodeRef& node, const NodeRef& adjoint, Backward& backward);

@@ -14,20 +14,21 @@
 namespace tenon::autodiff {
 namespace {
 
-/// A reduction of so many elements takes longer than writing its result and reading it again.
-constexpr double kWorthKeeping = 32;
+/// Elements reduced to one result, from which on saving the result is faster than reducing again.
+constexpr double kMinSavedRatio = 32;
 
 NodeRef number(int64_t value, Builder& builder) {
   return builder.constant(Scalar::of_int(DType::kI64, value));
 }
 
-/// An upper bound of an integer [] that is at least 0, as a dimension.
+/// An upper bound of a non-negative integer [], as a dimension.
 std::optional<Dim> bound_of(const Node& trips) {
   if (trips.op == Op::CONST) return Dim(std::max<int64_t>(trips.as<ConstAttr>().value.as_int(), 0));
   if (trips.op == Op::PARAM && trips.as<ParamAttr>().is_dim && trips.as<ParamAttr>().dim.min() >= 0)
     return trips.as<ParamAttr>().dim;
   if (trips.op == Op::CAST && is_int(trips.sources[0]->dtype) &&
-      dtype_size(trips.sources[0]->dtype) < dtype_size(DType::kI64))  // the same number, wider
+      dtype_size(trips.sources[0]->dtype) <
+          dtype_size(DType::kI64))  // a widening cast keeps the number
     return bound_of(*trips.sources[0]);
   if (trips.op != Op::MIN && trips.op != Op::MAX) return std::nullopt;
   const auto a = bound_of(*trips.sources[0]), b = bound_of(*trips.sources[1]);
@@ -41,9 +42,9 @@ std::optional<Dim> bound_of(const Node& trips) {
 
 }  // namespace
 
-double Taping::state_bytes(const Loop& loop, const std::vector<size_t>& kept) {
+double Taping::state_bytes(const Loop& loop, const std::vector<size_t>& saved) {
   double bytes = 0;
-  for (const size_t j : kept) {
+  for (const size_t j : saved) {
     const Node& state = *loop.sources[1 + j];
     bytes += static_cast<double>(product(state.shape).max()) *
              static_cast<double>(dtype_size(state.dtype));
@@ -63,13 +64,13 @@ std::vector<size_t> Taping::differentiate(const Loop& loop, Tape& tape) const {
 std::vector<size_t> Taping::used_states(const Loop& loop, const Tape& tape) {
   FlatMap<const Node*, char> used;
   for (const NodeRef& n : topological(tape.backward->outputs)) used.try_emplace(n.get());
-  std::vector<size_t> kept;
+  std::vector<size_t> saved;
   for (size_t j = 0; j < loop.carried; ++j)
-    if (used.contains(loop.body->params[1 + j].get())) kept.push_back(j);
-  return kept;
+    if (used.contains(loop.body->params[1 + j].get())) saved.push_back(j);
+  return saved;
 }
 
-std::vector<NodeRef> Taping::keep_reductions(const Loop& loop, Tape& tape) const {
+std::vector<NodeRef> Taping::save_reductions(const Loop& loop, Tape& tape) const {
   FlatMap<const Node*, char> of_trip;
   for (const NodeRef& n : topological(loop.body->outputs)) of_trip.try_emplace(n.get());
   std::vector<NodeRef> values;
@@ -80,14 +81,14 @@ std::vector<NodeRef> Taping::keep_reductions(const Loop& loop, Tape& tape) const
     const auto size = static_cast<double>(product(n->shape).max());
     const auto work = static_cast<double>(product(n->sources[0]->shape).max());
     const double own = size * static_cast<double>(dtype_size(n->dtype));
-    if (work < kWorthKeeping * size || own > tape.room) continue;
+    if (work < kMinSavedRatio * size || own > tape.room) continue;
     tape.room -= own;
     values.push_back(n);
     params.try_emplace(n.get(), own_param(builder_, "value" + std::to_string(values.size()), *n,
                                           n->dtype, backward));
   }
   backward.outputs = substitute(backward.outputs, params, builder_);
-  // What only others of them were made of is not asked for any more.
+  // Drop reductions that only other saved reductions used.
   FlatMap<const Node*, char> used;
   for (const NodeRef& n : topological(backward.outputs)) used.try_emplace(n.get());
   const auto is_unused = [&](const NodeRef& n) { return !used.contains(params.at(n.get()).get()); };
@@ -98,8 +99,8 @@ std::vector<NodeRef> Taping::keep_reductions(const Loop& loop, Tape& tape) const
   return values;
 }
 
-/// A loop over segments of √trips trips: states are kept at the first of each, and the inner loop,
-/// which a segment's gradient runs again, keeps those between.
+/// Checkpointing: a loop over segments of √trips iterations. It saves the first state of each
+/// segment. The gradient of a segment recomputes the inner loop, which saves the states between.
 Taping::Loop Taping::in_segments(const Loop& loop, int64_t trips) const {
   const auto length = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(trips))));
   const Graph& body = *loop.body;
@@ -108,7 +109,7 @@ Taping::Loop Taping::in_segments(const Loop& loop, int64_t trips) const {
   Graph inner;
   inner.name = body.name;
   inner.symbols = body.symbols;
-  inner.params = body.params;  // in place of the trip's number, that within the segment
+  inner.params = body.params;  // the iteration number becomes the one within the segment
   const NodeRef within = own_param(builder_, "t", *body.params[0], DType::kI64, inner);
   const NodeRef first = own_param(builder_, "first", *body.params[0], DType::kI64, inner);
   inner.params.erase(inner.params.begin());
@@ -142,9 +143,10 @@ Taping::Loop Taping::in_segments(const Loop& loop, int64_t trips) const {
 Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
   const size_t flag = loop.is_while ? 1 : 0;
   Tape tape;
-  // What the wanted inputs reach in any number of trips.
+  // Values that depend on the wanted inputs after any number of iterations.
   for (size_t i = 1; i < loop.sources.size(); ++i) {
-    const bool wanted = is_float(loop.sources[i]->dtype) && backward_.wants(node->sources[i]);
+    const bool wanted =
+        is_float(loop.sources[i]->dtype) && backward_.needs_adjoint(node->sources[i]);
     (i <= loop.carried ? tape.carried : tape.captured).push_back(wanted);
   }
   for (bool grows = true; grows;) {
@@ -161,26 +163,26 @@ Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
     }
   }
   const std::optional<Dim> bound = bound_of(*loop.sources[0]);
-  // A while loop of as many trips as there are numbers ends by its condition alone.
+  // A while loop whose trip count is the largest integer ends only by its condition.
   const bool is_open = loop.is_while && bound == Dim(std::numeric_limits<int64_t>::max());
   TN_REQUIRE(bound.has_value() && !is_open,
              "[gradient] expected a loop whose number of trips is a constant, a dim or the min of "
              "something and one of these, got the loop \"{}\" with trips of unknown bound",
              loop.body->name);
-  std::vector<size_t> kept = differentiate(loop, tape);
+  std::vector<size_t> saved = differentiate(loop, tape);
   if (!loop.is_while && loop.sources[0]->op == Op::CONST && bound->value() > 3 &&
-      state_bytes(loop, kept) * static_cast<double>(bound->value()) >
+      state_bytes(loop, saved) * static_cast<double>(bound->value()) >
           static_cast<double>(backward_.options().kept_bytes)) {
     loop = in_segments(loop, bound->value());
-    kept = differentiate(loop, tape);
+    saved = differentiate(loop, tape);
   }
   const Dim rows = *bound_of(*loop.sources[0]);
   tape.rows = rows;
   tape.room = static_cast<double>(backward_.options().kept_bytes) /
                   std::max(1.0, static_cast<double>(rows.max())) -
-              state_bytes(loop, kept);
-  const std::vector<NodeRef> values = keep_reductions(loop, tape);
-  if (!values.empty()) kept = used_states(loop, tape);
+              state_bytes(loop, saved);
+  const std::vector<NodeRef> values = save_reductions(loop, tape);
+  if (!values.empty()) saved = used_states(loop, tape);
 
   Graph body = *loop.body;
   const size_t carried_end = 1 + loop.carried;
@@ -195,7 +197,7 @@ Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
     added.push_back(own_param(builder_, name, *initial.back(), value->dtype, body));
     body.outputs.push_back(with_row(added.back(), trip, value, builder_));
   };
-  for (const size_t j : kept) keep("kept" + std::to_string(j), loop.body->params[1 + j]);
+  for (const size_t j : saved) keep("kept" + std::to_string(j), loop.body->params[1 + j]);
   for (size_t i = 0; i < values.size(); ++i) keep("value" + std::to_string(i), values[i]);
   if (loop.is_while) {
     initial.push_back(number(0, builder_));
@@ -203,7 +205,7 @@ Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
     body.outputs.push_back(builder_.binary(Op::ADD, trip, number(1, builder_)));
   }
   body.output_names.assign(body.outputs.size(), "");
-  // The added params are carried values: they stand before those that are captured.
+  // The added params are carried values, which come before captured ones.
   const auto begin = body.params.begin() + static_cast<std::ptrdiff_t>(carried_end);
   std::rotate(begin, body.params.end() - static_cast<std::ptrdiff_t>(added.size()),
               body.params.end());
@@ -222,14 +224,15 @@ Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
                          LoopAttr{out.loop.body, static_cast<int>(out.loop.carried), loop.is_while,
                                   static_cast<int>(r)});
   };
-  tape.kept.resize(loop.carried);
-  for (size_t i = 0; i < kept.size(); ++i) tape.kept[kept[i]] = result(loop.carried + i);
+  tape.saved.resize(loop.carried);
+  for (size_t i = 0; i < saved.size(); ++i) tape.saved[saved[i]] = result(loop.carried + i);
   for (size_t i = 0; i < values.size(); ++i)
-    tape.values.push_back(result(loop.carried + kept.size() + i));
+    tape.values.push_back(result(loop.carried + saved.size() + i));
   tape.trips = loop.sources[0];
-  if (loop.is_while) {  // with its bound, for the gradient's own gradient
+  if (loop.is_while) {  // bounded by the maximum, for second derivatives
     const NodeRef most = rows.is_const() ? number(rows.value(), builder_) : builder_.dim(rows);
-    tape.trips = builder_.binary(Op::MIN, result(loop.carried + kept.size() + values.size()), most);
+    tape.trips =
+        builder_.binary(Op::MIN, result(loop.carried + saved.size() + values.size()), most);
   }
   out.tape = std::move(tape);
   return out;
@@ -237,12 +240,12 @@ Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
 
 bool Taping::run(const std::vector<NodeRef>& order) {
   const auto is_taped = [&](const NodeRef& node) {
-    return node->op == Op::LOOP && backward_.wants(node);
+    return node->op == Op::LOOP && backward_.needs_adjoint(node);
   };
   if (std::ranges::none_of(order, is_taped)) return false;
   std::map<std::pair<const Graph*, std::vector<const Node*>>, Taped> loops;
   remap_into(
-      order, builder_, remade_, [&](const NodeRef& node, const std::vector<NodeRef>& sources) {
+      order, builder_, rebuilt_, [&](const NodeRef& node, const std::vector<NodeRef>& sources) {
         if (!is_taped(node)) return NodeRef();
         const auto& attr = node->as<LoopAttr>();
         std::vector<const Node*> key;
@@ -261,10 +264,10 @@ bool Taping::run(const std::vector<NodeRef>& order) {
   return true;
 }
 
-std::vector<NodeRef> Taping::remade(const std::vector<NodeRef>& nodes) const {
+std::vector<NodeRef> Taping::rebuilt(const std::vector<NodeRef>& nodes) const {
   std::vector<NodeRef> out;
   for (const NodeRef& node : nodes) {
-    const NodeRef* made = remade_.find(node.get());
+    const NodeRef* made = rebuilt_.find(node.get());
     out.push_back(made ? *made : node);
   }
   return out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Makes the loops of a graph keep the states that their gradients need. Private to core/autodiff.
+// Rewrites loops to save the states that their gradients need. Private to core/autodiff.
 #pragma once
 
 #include <map>
@@ -13,10 +13,10 @@ class Taping {
  public:
   explicit Taping(Backward& backward) : backward_(backward), builder_(backward.builder()) {}
 
-  /// Whether there is such a loop.
+  /// Rewrites the loops; false if there are none.
   bool run(const std::vector<NodeRef>& order);
-  /// What stands for these nodes now.
-  std::vector<NodeRef> remade(const std::vector<NodeRef>& nodes) const;
+  /// The nodes after the rewrite.
+  std::vector<NodeRef> rebuilt(const std::vector<NodeRef>& nodes) const;
 
  private:
   struct Loop {
@@ -32,17 +32,17 @@ class Taping {
 
   Taped taped(const NodeRef& node, Loop loop) const;
   Loop in_segments(const Loop& loop, int64_t trips) const;
-  /// Makes the adjoints of one trip. Returns the carried values that they need.
+  /// Makes the adjoint graph of one iteration. Returns the indices of carried values that it uses.
   std::vector<size_t> differentiate(const Loop& loop, Tape& tape) const;
-  /// Has the adjoints of one trip take reductions that the trip computed as params, where that
-  /// leaves them less to do and its room is not exceeded. Gives these nodes of the loop's body.
-  std::vector<NodeRef> keep_reductions(const Loop& loop, Tape& tape) const;
+  /// Makes reductions of an iteration params of its adjoint graph where this saves work and fits
+  /// tape.room. Returns these nodes of the loop body.
+  std::vector<NodeRef> save_reductions(const Loop& loop, Tape& tape) const;
   static std::vector<size_t> used_states(const Loop& loop, const Tape& tape);
-  static double state_bytes(const Loop& loop, const std::vector<size_t>& kept);
+  static double state_bytes(const Loop& loop, const std::vector<size_t>& saved);
 
   Backward& backward_;
   Builder& builder_;
-  FlatMap<const Node*, NodeRef> remade_;
+  FlatMap<const Node*, NodeRef> rebuilt_;
 };
 
 }  // namespace tenon::autodiff

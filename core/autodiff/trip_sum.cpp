@@ -29,12 +29,12 @@ bool add_factors(const NodeRef& x, std::vector<NodeRef>& out) {
   return true;
 }
 
-class OfAllTrips {
+class StackedOverTrips {
  public:
-  OfAllTrips(const FlatMap<const Node*, NodeRef>& factors, Builder& builder)
+  StackedOverTrips(const FlatMap<const Node*, NodeRef>& factors, Builder& builder)
       : factors_(factors), builder_(builder) {}
 
-  /// With the axis of trips in front; of size 1 where they are summed.
+  /// The node with an axis of iterations in front, of size 1 where they are summed.
   NodeRef of(const NodeRef& x) {
     if (const NodeRef* factor = factors_.find(x.get())) return *factor;
     std::vector<NodeRef> sources;
@@ -46,18 +46,18 @@ class OfAllTrips {
       return builder_.make(x->op, x->dtype, std::move(shape), std::move(sources),
                            x->op == Op::VIEW ? moved(x->as<ViewAttr>(), trips) : x->attr);
     auto attr = x->as<ReduceAttr>();
-    attr.axes = behind(attr.axes);
+    attr.axes = shifted(attr.axes);
     attr.axes.insert(attr.axes.begin(), 0);
     return builder_.reduce(attr.op, sources[0], attr.axes, attr.accumulator, attr.precision);
   }
 
  private:
-  static std::vector<int> behind(std::vector<int> axes) {
+  static std::vector<int> shifted(std::vector<int> axes) {
     for (int& axis : axes) ++axis;
     return axes;
   }
   static Attr moved(ViewAttr attr, const Dim& trips) {
-    attr.axes = behind(std::move(attr.axes));
+    attr.axes = shifted(std::move(attr.axes));
     if (attr.kind == ViewKind::kPermute) attr.axes.insert(attr.axes.begin(), 0);
     if (attr.kind == ViewKind::kPad) attr.pairs.insert(attr.pairs.begin(), {Dim(0), Dim(0)});
     if (attr.kind == ViewKind::kShrink) attr.pairs.insert(attr.pairs.begin(), {Dim(0), trips});
@@ -78,7 +78,7 @@ std::vector<NodeRef> factors_of(const NodeRef& contraction) {
 
 NodeRef summed_over_trips(const NodeRef& contraction, const FlatMap<const Node*, NodeRef>& factors,
                           Builder& builder) {
-  return builder.reshape(OfAllTrips(factors, builder).of(contraction), contraction->shape);
+  return builder.reshape(StackedOverTrips(factors, builder).of(contraction), contraction->shape);
 }
 
 }  // namespace tenon::autodiff

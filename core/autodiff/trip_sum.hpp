@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The sum over the trips of a loop of what is a contraction in each, as dW = hᵀ·g: its factors are
-// kept by trip, and one contraction after the loop sums over trips too. Private to core/autodiff.
+// Sums a contraction over the iterations of a loop, as dW = hᵀ·g. The factors of each iteration are
+// saved, and one contraction after the loop sums over iterations too. Private to core/autodiff.
 #pragma once
 
 #include <vector>
@@ -10,11 +10,11 @@
 
 namespace tenon::autodiff {
 
-/// What a contraction of a trip is made of by views, casts, products and one sum; nothing for what
-/// is no sum of contractions.
+/// The factors of a contraction in one iteration, below its views, casts, products and sum. Empty
+/// if it is not a sum of contractions.
 std::vector<NodeRef> factors_of(const NodeRef& contraction);
 
-/// Its sum over all trips, from its factors of each: [trips, shape..].
+/// The contraction summed over all iterations, from the stacked factors [trips, shape..].
 NodeRef summed_over_trips(const NodeRef& contraction, const FlatMap<const Node*, NodeRef>& factors,
                           Builder& builder);
 

@@ -11,7 +11,7 @@
 namespace tenon {
 namespace {
 
-constexpr uint32_t kWidest = 16;  ///< bytes of an instruction
+constexpr uint32_t kWidest = 16;  ///< bytes a thread in one access
 
 uint32_t param_of(const sdk::ProgramView& program, uint32_t value) {
   return static_cast<uint32_t>(program.op(value).imm);
@@ -50,7 +50,7 @@ class Addresses {
                 std::nullopt);
         threads(i, AccessKind::kCopy, operands[0], operands[1], static_cast<uint32_t>(op.imm), 1,
                 std::nullopt);
-        out_[out_.size() - 2].asks = asks(out_[out_.size() - 2], out_.back());
+        out_[out_.size() - 2].cache_requests = cache_requests(out_[out_.size() - 2], out_.back());
         return;
       case TN_OP_MATRIX_LOAD:
         return fragment(i, AccessKind::kFragmentLoad);
@@ -61,14 +61,14 @@ class Addresses {
     }
   }
 
-  /// What goes from one line of global memory to one line of shared memory is asked for together:
-  /// seen on an H100, where pieces of 16 bytes for 8 lines took 8 requests.
-  static uint64_t asks(const AccessAddresses& from, const AccessAddresses& to) {
+  /// Requests to the cache: one for each pair of a global and a shared line of kRequestBytes.
+  /// Measured on an H100, where pieces of 16 bytes for 8 lines took 8 requests.
+  static uint64_t cache_requests(const AccessAddresses& from, const AccessAddresses& to) {
     if (!from.is_known || !to.is_known) return from.begins.size();
     std::set<std::pair<uint64_t, uint64_t>> lines;
     for (size_t k = 0; k < from.begins.size(); ++k)
       for (const uint64_t end : {uint64_t{0}, uint64_t{from.bytes} - 1})
-        lines.emplace((from.begins[k] + end) / kAskedBytes, (to.begins[k] + end) / kAskedBytes);
+        lines.emplace((from.begins[k] + end) / kRequestBytes, (to.begins[k] + end) / kRequestBytes);
     return lines.size();
   }
 
@@ -86,7 +86,7 @@ class Addresses {
     threads(i, kind, operands[0], operands[1], bytes, std::max(1u, whole / bytes), mask);
   }
 
-  /// `count` accesses side by side, each of `bytes` a thread.
+  /// Adds `count` adjacent accesses of `bytes` a thread.
   void threads(uint32_t i, AccessKind kind, uint32_t buffer, uint32_t index, uint32_t bytes,
                uint32_t count, std::optional<uint32_t> mask) {
     const uint32_t param = param_of(program_, buffer);
@@ -98,7 +98,7 @@ class Addresses {
       for (uint32_t lane = 0; lane < trace_.width; ++lane) {
         if (!(trace_.active[i] >> lane & 1)) continue;
         if (mask && trace_.values[*mask].is_known && !trace_.values[*mask].bits[lane]) continue;
-        // What is not known is anywhere: a sector each, and no two in one bank.
+        // Unknown addresses count as one sector each, without bank conflicts.
         const uint64_t at = is_known
                                 ? static_cast<uint64_t>(trace_.number(program_, index, lane)) * size
                             : is_shared(program_, param) ? uint64_t{lane} * bytes
@@ -109,8 +109,9 @@ class Addresses {
     }
   }
 
-  /// By rows in memory; which thread has what is not said. Of 16-bit elements 8 rows of 16 bytes
-  /// go at once, as matrices of 8 x 8; of wider ones those that 32 threads hold one of.
+  /// Adds the accesses of a matrix fragment by rows in memory, as the layout over threads is
+  /// unknown. For 16-bit elements one access is an 8 x 8 matrix: 8 rows of 16 bytes. For wider ones
+  /// it is one element for each of 32 threads.
   void fragment(uint32_t i, AccessKind kind) {
     const tn_op& op = program_.op(i);
     const auto operands = program_.operands(op);
@@ -120,7 +121,7 @@ class Addresses {
     if (atom == device_.atoms.end() || (!is_shared(program_, param) && !is_global(program_, param)))
       return;
     const uint64_t role = op.imm & TN_MATRIX_ROLE;
-    // Operands in tiles are read by the products; sums of several subgroups are stored once.
+    // The matrix unit reads operands of tiles itself. Several subgroups store their sums once.
     if (atom->tiles && role != TN_MATRIX_C) return;
     const uint32_t together = std::max(1u, static_cast<uint32_t>(atom->subgroup) / trace_.width);
     if (trace_.subgroup % together != 0) return;
@@ -158,8 +159,8 @@ class Addresses {
   std::vector<AccessAddresses> out_;
 };
 
-/// Bytes of a turn, if every bank gives one word.
-uint64_t turn_bytes(uint32_t banks) { return banks * kBankBytes; }
+/// Bytes of a wavefront without bank conflicts: one word of every bank.
+uint64_t wavefront_bytes(uint32_t banks) { return banks * kBankBytes; }
 
 }  // namespace
 
@@ -189,9 +190,9 @@ uint64_t sectors(const AccessAddresses& access) {
   return all.size();
 }
 
-uint64_t bank_turns(const AccessAddresses& access, uint32_t banks) {
-  const size_t together = std::max<size_t>(1, turn_bytes(banks) / std::max(4u, access.bytes));
-  uint64_t turns = 0;
+uint64_t bank_wavefronts(const AccessAddresses& access, uint32_t banks) {
+  const size_t together = std::max<size_t>(1, wavefront_bytes(banks) / std::max(4u, access.bytes));
+  uint64_t wavefronts = 0;
   for (size_t first = 0; first < access.begins.size(); first += together) {
     std::map<uint64_t, std::set<uint64_t>> words;
     const size_t end = std::min(access.begins.size(), first + together);
@@ -202,9 +203,9 @@ uint64_t bank_turns(const AccessAddresses& access, uint32_t banks) {
     }
     size_t most = 0;
     for (const auto& [bank, held] : words) most = std::max(most, held.size());
-    turns += most;
+    wavefronts += most;
   }
-  return turns;
+  return wavefronts;
 }
 
 void add_costs(std::vector<AccessCost>& costs, const std::vector<AccessAddresses>& accesses,
@@ -219,11 +220,12 @@ void add_costs(std::vector<AccessCost>& costs, const std::vector<AccessAddresses
                                 .param = access.param, .kind = access.kind, .bytes = access.bytes});
     const double moved = static_cast<double>(access.begins.size()) * access.bytes;
     const bool shared = is_shared(program, access.param);
-    const uint64_t turns = bank_turns(access, banks), pieces = shared ? turns : sectors(access);
-    cost.turns += access.times * static_cast<double>(turns);
-    const double unit = shared ? static_cast<double>(turn_bytes(banks)) : kSectorBytes;
+    const uint64_t wavefronts = bank_wavefronts(access, banks),
+                   pieces = shared ? wavefronts : sectors(access);
+    cost.wavefronts += access.times * static_cast<double>(wavefronts);
+    const double unit = shared ? static_cast<double>(wavefront_bytes(banks)) : kSectorBytes;
     cost.requests += access.times;
-    cost.asks += access.times * static_cast<double>(access.asks);
+    cost.cache_requests += access.times * static_cast<double>(access.cache_requests);
     cost.moved += access.times * moved;
     cost.pieces += access.times * static_cast<double>(pieces);
     cost.least += access.times * std::max(1.0, moved / unit);

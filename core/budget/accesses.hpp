@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How the subgroups of a workgroup go to memory: what one access moves, in how many pieces.
+// Memory accesses of the subgroups of a workgroup: bytes, sectors and bank conflicts.
 #pragma once
 
 #include <array>
@@ -13,9 +13,9 @@
 
 namespace tenon {
 
-inline constexpr uint64_t kSectorBytes = 32;  ///< what memory is fetched in, at the least
+inline constexpr uint64_t kSectorBytes = 32;  ///< the unit in which memory is fetched
 inline constexpr uint64_t kBankBytes = 4;
-inline constexpr uint64_t kAskedBytes = 128;  ///< of one request to the cache, at the most
+inline constexpr uint64_t kRequestBytes = 128;  ///< most bytes of one request to the cache
 
 enum class AccessKind : uint8_t { kLoad, kStore, kCopy, kAtomic, kFragmentLoad, kFragmentStore };
 
@@ -23,17 +23,17 @@ enum class AccessKind : uint8_t { kLoad, kStore, kCopy, kAtomic, kFragmentLoad, 
 struct AccessCost {
   uint32_t param = 0;
   AccessKind kind = AccessKind::kLoad;
-  uint32_t bytes = 0;    ///< of one thread at once
-  double requests = 0;   ///< of a subgroup
-  double moved = 0;      ///< bytes that threads asked for
-  double pieces = 0;     ///< sectors of global memory, turns of the banks of shared memory
-  double turns = 0;      ///< of global memory too: a unit's own cache has the same banks
-  double asks = 0;       ///< of copies, of the cache that all units share
-  double least = 0;      ///< pieces, if neighbours lay side by side
-  bool is_known = true;  ///< addresses do not depend on what memory says
+  uint32_t bytes = 0;         ///< of one thread in one access
+  double requests = 0;        ///< of a subgroup
+  double moved = 0;           ///< bytes that threads asked for
+  double pieces = 0;          ///< sectors of global memory, wavefronts of shared memory
+  double wavefronts = 0;      ///< of global memory too: the L1 cache has the same banks
+  double cache_requests = 0;  ///< of asynchronous copies, to the L2 cache
+  double least = 0;           ///< pieces, if accesses of neighbouring threads were contiguous
+  bool is_known = true;       ///< addresses do not depend on loaded values
 };
 
-/// One access of one subgroup, as byte ranges from the buffer's (or the workgroup's) begin.
+/// One access of one subgroup: byte ranges relative to the buffer or to the workgroup's memory.
 struct AccessAddresses {
   uint32_t op = 0, param = 0;
   AccessKind kind = AccessKind::kLoad;
@@ -41,23 +41,23 @@ struct AccessAddresses {
   bool is_known = false;
   double times = 0;
   std::vector<uint64_t> begins;
-  uint64_t asks = 0;  ///< of a copy's global memory
+  uint64_t cache_requests = 0;  ///< of an asynchronous copy
 };
 
-/// Of all accesses of one subgroup, in the program's order; a wide access that is not known to be
-/// aligned stands as several, as it is printed.
+/// All accesses of one subgroup, in program order. A wide access that is not known to be aligned is
+/// split, as the printer does.
 std::vector<AccessAddresses> addresses_of(const sdk::ProgramView& program,
                                           const SubgroupTrace& trace, const Capabilities& device);
 
-/// Those that it touches.
+/// Adds the sectors that the access touches.
 void add_sectors(std::set<uint64_t>& sectors, const AccessAddresses& access);
-/// Distinct ones.
+/// Number of distinct sectors of an access.
 uint64_t sectors(const AccessAddresses& access);
-/// Turns that the banks take: a request is served 128 bytes at a time where no bank holds two of
-/// them.
-uint64_t bank_turns(const AccessAddresses& access, uint32_t banks);
+/// Wavefronts of an access to shared memory. Without bank conflicts a wavefront serves one word of
+/// every bank; each conflict adds one (Nsight Compute, "Shared Memory").
+uint64_t bank_wavefronts(const AccessAddresses& access, uint32_t banks);
 
-/// Adds accesses to those of the same buffer, kind and width.
+/// Adds accesses to the costs, which are summed by buffer, kind and width.
 void add_costs(std::vector<AccessCost>& costs, const std::vector<AccessAddresses>& accesses,
                const sdk::ProgramView& program, uint32_t banks);
 

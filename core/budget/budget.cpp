@@ -10,13 +10,14 @@
 namespace tenon {
 namespace {
 
-constexpr uint32_t kRegisterStep = 8;        ///< registers are given to a thread in eights
-constexpr uint64_t kMostReserved = 2 << 10;  ///< of shared memory, by the driver, a workgroup
+constexpr uint32_t kRegisterStep = 8;  ///< registers of a thread are allocated in steps of 8
+constexpr uint64_t kMostReserved =
+    2 << 10;  ///< bytes of shared memory that the driver takes for a workgroup
 
-class BudgetMaker {
+class BudgetEstimator {
  public:
-  BudgetMaker(const sdk::ProgramView& program, const BudgetLaunch& launch,
-              const Capabilities& device)
+  BudgetEstimator(const sdk::ProgramView& program, const BudgetLaunch& launch,
+                  const Capabilities& device)
       : program_(program), launch_(launch), device_(device), rates_(*device.rates) {}
 
   Budget run() {
@@ -91,7 +92,7 @@ class BudgetMaker {
     }
   }
 
-  /// Clocks of one workgroup on each part of a unit.
+  /// Clocks of one workgroup on each pipe of a multiprocessor.
   std::vector<Bound> parts() const {
     const Work& work = out_.work;
     double instructions = work.issues, moved = work.exchanges;
@@ -106,7 +107,7 @@ class BudgetMaker {
       if (shared) {
         moved += access.pieces;
       } else if (access.kind != AccessKind::kCopy) {
-        moved += std::max(access.turns, access.moved / local);
+        moved += std::max(access.wavefronts, access.moved / local);
       }
     }
     double products = 0;
@@ -130,9 +131,9 @@ class BudgetMaker {
             {"matrix products", products}};
   }
 
-  /// Clocks of a workgroup where all parts of a unit work. A subgroup uses one after the other, so
-  /// that they overlap as far as others of its scheduler fill in: a norm, whose power is the
-  /// number of these, of the times of the parts.
+  /// Clocks of a workgroup with all pipes overlapped. One subgroup uses the pipes in turn; others
+  /// of its scheduler fill the gaps. So this is a p-norm of the times of the pipes, p being the
+  /// number of subgroups of a scheduler.
   double busy() const {
     const double subgroups = std::ceil(static_cast<double>(threads_) / width_) * out_.resident;
     const double power = std::clamp(subgroups / std::max(1u, rates_.issues), 1.0, 16.0);
@@ -143,13 +144,13 @@ class BudgetMaker {
     return most * std::pow(sum, 1 / power);
   }
 
-  /// From and to the cache, which takes as long for what it is asked for as for half of a line:
-  /// 80 slices answered 73 requests a clock and were 91 % busy, on an H100.
+  /// Bytes from and to the L2 cache. A request costs at least half of a line: on an H100, 80 slices
+  /// answered 73 requests a clock and were 91 % busy.
   double cache_bytes() const {
-    double asks = 0;
-    for (const AccessCost& access : out_.accesses) asks += access.asks;
-    constexpr double kHalf = kAskedBytes / 2.0;
-    return std::max(out_.cache_bytes, asks * workgroups_ * kHalf);
+    double cache_requests = 0;
+    for (const AccessCost& access : out_.accesses) cache_requests += access.cache_requests;
+    constexpr double kHalf = kRequestBytes / 2.0;
+    return std::max(out_.cache_bytes, cache_requests * workgroups_ * kHalf);
   }
 
   void find_time() {
@@ -158,7 +159,7 @@ class BudgetMaker {
     for (const Bound& part : parts_) {
       if (part.seconds > 0) out_.bounds.push_back({part.name, part.seconds * each_unit / clock});
     }
-    // Alone, a workgroup waits between what it does; several do so in turns.
+    // One workgroup alone is bound by latency. Several hide each other's latency.
     const double alone = std::max(out_.waits.path, busy_ + out_.waits.memory);
     const auto round = [&](double workgroups) { return std::max(workgroups * busy_, alone); };
     const double rounds = std::floor(each_unit / out_.resident);
@@ -190,8 +191,8 @@ Budget budget_of(const sdk::ProgramView& program, const BudgetLaunch& launch,
                  const Capabilities& device) {
   if (!device.rates || !device.rates->clock_mhz || !device.rates->memory_mbps)
     throw Error(ErrorKind::kUnsupported,
-                "[budget] expected a device whose plugin tells its rates (tn_rates), got none");
-  return BudgetMaker(program, launch, device).run();
+                "[budget] expected a device whose properties have rates (tn_rates), got none");
+  return BudgetEstimator(program, launch, device).run();
 }
 
 double matrix_peak(const Capabilities& device) {

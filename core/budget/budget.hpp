@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a kernel may cost on a device that need not be there: counted from its program, its launch
-// and what its compiler said, against the rates that the device's plugin tells.
+// Predicts the cost of a kernel on a device that need not be present. Counts the program, its
+// launch and the compiler's report, and compares them with the rates in the properties of the
+// device.
 //
-// The time is that of the slowest of: the units of one multiprocessor, its waits where too few
-// workgroups hide them, the cache, the memory. docs/budget.md has the model, and how far it was
-// from what was measured.
+// The predicted time is the largest of four bounds: the pipes of a multiprocessor, latency that too
+// few workgroups hide, the cache, and memory. docs/budget.md describes the model and its errors.
 #pragma once
 
 #include <array>
@@ -19,18 +19,18 @@
 
 namespace tenon {
 
-/// What the compiler made of it. 0: it does not say.
+/// Resources of a compiled kernel, as its compiler reports them. 0: unknown.
 struct CompiledSize {
   uint32_t registers = 0, spills = 0, shared_bytes = 0;
 };
 
 struct BudgetLaunch {
   std::array<uint64_t, 3> grid{1, 1, 1};
-  std::vector<uint64_t> scalars;  ///< one a param of the program
+  std::vector<uint64_t> scalars;  ///< one for each param of the program
   CompiledSize compiled;
 };
 
-/// Seconds that one resource is busy with the whole launch.
+/// Seconds for which the launch keeps one resource busy.
 struct Bound {
   std::string name;
   double seconds = 0;
@@ -41,10 +41,10 @@ struct Budget {
   std::array<uint64_t, 3> grid{};
   std::array<uint32_t, 3> workgroup{};
   CompiledSize compiled;
-  uint32_t resident = 0;    ///< workgroups that a unit holds at once
-  std::string resident_by;  ///< what limits that
-  double occupancy = 0;     ///< threads of them, of those that a unit holds
-  double waves = 0;         ///< workgroups, by those of all units
+  uint32_t resident = 0;    ///< workgroups resident on a multiprocessor
+  std::string resident_by;  ///< the resource that limits them
+  double occupancy = 0;     ///< resident threads, as a share of the maximum
+  double waves = 0;         ///< workgroups divided by all resident ones
   Work work;                ///< of one workgroup
   Waits waits;
   std::vector<AccessCost> accesses;
@@ -53,12 +53,12 @@ struct Budget {
   double seconds = 0;
 };
 
-/// Throws kUnsupported if the device tells no rates.
+/// Throws kUnsupported if the properties of the device have no rates.
 Budget budget_of(const sdk::ProgramView& program, const BudgetLaunch& launch,
                  const Capabilities& device);
 
-/// Operations a second, at most, of the matrix units on 16-bit floats; a multiply-add is two. 0:
-/// unknown.
+/// Peak rate of the matrix units on 16-bit floats, in operations a second; a multiply-add counts as
+/// two. 0: unknown.
 double matrix_peak(const Capabilities& device);
 
 }  // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Between barriers and loops an op starts when its operands are there: compilers put loads first. A
-// trip of a loop takes as long as its ops take to start, or as its longest carried chain.
+// Between barriers and loops an op starts when its operands are ready, since compilers put loads
+// first. An iteration takes as long as its ops take to start, or as its longest carried dependency.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -64,19 +64,19 @@ class Path {
     }
     const sdk::OpInfo* info = sdk::op_info(op.op);
     if (!info || !sdk::is_elementwise(*info)) return 0;
-    if (op.op == TN_OP_ADD && (op.flags & TN_OP_CONTRACT)) return 0;  // with its product
+    if (op.op == TN_OP_ADD && (op.flags & TN_OP_CONTRACT)) return 0;  // fused with its product
     if (!is_special(*info)) return arithmetic(kArithmetic);
     return arithmetic(kSpecial + kArithmetic * op_info(static_cast<Op>(op.op)).cost / 2);
   }
 
-  /// What stands before the loop that the walk is in is there when it starts.
+  /// When the operands are ready. Values from before the innermost loop are ready when it starts.
   double ready(const tn_op& op) const {
     double at = 0;
     for (const uint32_t operand : program_.operands(op))
       if (operand >= loop_) at = std::max(at, ready_[operand]);
     return at;
   }
-  /// When all that a loop takes from before it is there.
+  /// When all values that a loop uses from before it are ready.
   double ready_before(uint32_t loop, uint32_t close) const {
     double at = 0;
     for (uint32_t i = loop; i <= close; ++i)
@@ -85,7 +85,7 @@ class Path {
     return at;
   }
 
-  /// When the ops from `begin` to before `end` have started, from when the first one may.
+  /// When the ops in [begin, end) have started, if the first may start at `start`.
   double body(uint32_t begin, uint32_t end, double start) {
     double now = start, floor = start;
     for (uint32_t i = begin; i < end; ++i) {
@@ -117,7 +117,8 @@ class Path {
     return now;
   }
 
-  /// A copy that was begun a group further back than those still in flight has had so many trips.
+  /// Latency left of an asynchronous copy. imm groups stay in flight, so the copy was begun imm + 1
+  /// iterations ago.
   double waited(const tn_op& op) const {
     const double had = (static_cast<double>(op.imm) + 1) * trip_;
     return std::max(0.0, rates_.memory_latency - had);
@@ -136,7 +137,7 @@ class Path {
     ready_[i] = 0;
     for (const uint32_t carry : carries) ready_[carry] = 0;
     const double outer = trip_;
-    // How long a trip is at the least: as long as the units are busy with it.
+    // An iteration takes at least as long as the pipes are busy with it.
     trip_ = busy_ / std::max(1.0, trace_.times[i] * trips);
     const uint32_t around = std::exchange(loop_, i);
     const double alone = body(first, close, 0);
@@ -149,20 +150,21 @@ class Path {
       carried = std::max(carried, at);
       left = std::max(left, at - alone);
     }
-    // Trips that start together wait together, as far as what they carry lets them.
+    // Unrolled iterations overlap their waits, unless carried values serialise them.
     const double together = unrolled_trips(program_, trace_, i, close);
-    const double each = together > 1
-                            ? std::max(chain_of(i, close, first, carries, next), alone / together)
-                            : std::max(alone, carried);
+    const double each =
+        together > 1 ? std::max(carried_latency(i, close, first, carries, next), alone / together)
+                     : std::max(alone, carried);
     const double finish = start + alone + (trips - 1) * each;
     for (const uint32_t carry : carries) ready_[carry] = finish + left;
     ready_[i] = finish;
     return finish;
   }
 
-  /// The longest chain from a carried value to the next trip's.
-  double chain_of(uint32_t loop, uint32_t close, uint32_t first,
-                  const std::vector<uint32_t>& carries, std::span<const uint32_t> next) const {
+  /// Latency from the carried values of an iteration to those of the next.
+  double carried_latency(uint32_t loop, uint32_t close, uint32_t first,
+                         const std::vector<uint32_t>& carries,
+                         std::span<const uint32_t> next) const {
     std::vector<double> from(close - loop + 1, -1);
     for (const uint32_t carry : carries) from[carry - loop] = 0;
     for (uint32_t i = first; i < close; ++i) {
@@ -188,8 +190,8 @@ class Path {
   bool only_memory_;
   std::vector<uint32_t> closes_;
   std::vector<double> ready_;
-  uint32_t loop_ = 0;  ///< the innermost that the walk is in
-  double trip_ = 0;    ///< of the innermost loop, without its waits
+  uint32_t loop_ = 0;  ///< the innermost open loop
+  double trip_ = 0;    ///< clocks of an iteration of the innermost loop, without waits
 };
 
 }  // namespace

@@ -79,8 +79,9 @@ std::string print(const Budget& budget, const sdk::ProgramView& program,
          program.string(program.param(access.param).name), access.bytes, access.requests,
          access.pieces / access.requests, shared ? "turns" : "sectors",
          access.least / access.requests, access.is_known ? "" : ", anywhere",
-         access.asks > 0 ? fmt::format(", {:.2f} asked of the cache", access.asks / access.requests)
-                         : "");
+         access.cache_requests > 0 ? fmt::format(", {:.2f} requests to the cache",
+                                                 access.cache_requests / access.requests)
+                                   : "");
   }
   line("  from and to the cache {:.1f} MB, memory {:.1f} MB", budget.cache_bytes / 1e6,
        budget.memory_bytes / 1e6);

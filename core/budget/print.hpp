@@ -7,7 +7,7 @@
 
 namespace tenon {
 
-/// Lines of text, as `tenon show --stage budget` prints them.
+/// The text of `tenon show --stage budget`.
 std::string print(const Budget& budget, const sdk::ProgramView& program,
                   const Capabilities& device);
 

@@ -47,7 +47,7 @@ class Tracer {
   struct Region {
     uint64_t active;
     double times;
-    uint64_t otherwise;  ///< of an IF: lanes that run its ELSE
+    uint64_t otherwise;  ///< lanes that run the ELSE of an IF
   };
 
   void visit(uint32_t i) {
@@ -92,7 +92,7 @@ class Tracer {
     if (!taken) times_ = 0;
   }
 
-  /// The loop's variable at the middle of its trips, of each lane.
+  /// Sets the loop index of each lane to its middle iteration.
   void open_loop(uint32_t i, const tn_op& op) {
     regions_.push_back({active_, times_, 0});
     const auto operands = program_.operands(op);
@@ -159,7 +159,7 @@ class Tracer {
       }
       case TN_OP_INDEX:
         return set(i, [&](uint32_t lane) { return index(op, lane); });
-      case TN_OP_CARRY:  // as good as any
+      case TN_OP_CARRY:  // a carried value is taken to be its first
         out_.values[i] = operand(op, 0);
         return;
       default:

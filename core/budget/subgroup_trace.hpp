@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the threads of one subgroup have as integers, so as addresses and conditions, when every
-// loop is in the middle of its trips: where a kernel spends its time.
+// Evaluates the integers of one subgroup, and so its addresses and conditions, with every loop at
+// its middle iteration, which is typical.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace tenon {
 
 struct LaneValues {
-  bool is_known = false;       ///< not what memory says, and not a vector
+  bool is_known = false;       ///< neither a loaded value nor a vector
   std::vector<uint64_t> bits;  ///< one a lane, zero-extended
 };
 
@@ -21,23 +21,23 @@ struct SubgroupTrace {
   std::vector<LaneValues> values;  ///< of each op
   std::vector<uint64_t> active;    ///< lanes that run it, as bits
   std::vector<double> times;       ///< how often it runs: the trips of the loops around it
-  std::vector<double> trips;       ///< of a LOOP, each time that it is met
+  std::vector<double> trips;       ///< of a LOOP, each time it runs
 
-  /// A value as a signed number; `lane` is one that is active.
+  /// A value as a signed number, for an active lane.
   int64_t number(const sdk::ProgramView& program, uint32_t value, uint32_t lane) const;
 };
 
-/// Where a workgroup stands, by its number.
+/// Coordinates of a workgroup by its linear index.
 std::array<uint64_t, 3> place_of(uint64_t number, const std::array<uint64_t, 3>& grid);
 
-/// Which subgroup, of at most 64 threads.
+/// Selects a subgroup of at most 64 threads.
 struct SubgroupPlace {
   std::array<uint64_t, 3> workgroup{};
   uint32_t subgroup = 0, width = 32;
-  uint32_t advanced = UINT32_MAX;  ///< this loop is one trip further than in the middle
+  uint32_t advanced = UINT32_MAX;  ///< this loop is one iteration past its middle
 };
 
-/// `scalars` has a value for each param of the program, of use where it is a SCALAR.
+/// `scalars` has one entry for each param of the program; only those of SCALAR params are used.
 SubgroupTrace trace_subgroup(const sdk::ProgramView& program, const SubgroupPlace& place,
                              const std::vector<uint64_t>& scalars);
 

@@ -10,8 +10,9 @@
 namespace tenon {
 namespace {
 
-constexpr uint64_t kMostWorkgroups = 1024;  ///< that are looked at
-constexpr double kKeptOfCache = 0.8;        ///< what is bound and does not leave the cache
+constexpr uint64_t kMostWorkgroups = 1024;  ///< that are traced
+constexpr double kUsableCache =
+    0.8;  ///< share of the cache that bound buffers may fill and stay cached
 
 class TrafficCount {
  public:
@@ -24,7 +25,7 @@ class TrafficCount {
 
   Traffic run(uint64_t together) {
     find_footprints();
-    find_places(std::min({together, workgroups_, kMostWorkgroups}));
+    count_distinct(std::min({together, workgroups_, kMostWorkgroups}));
     const double seen = static_cast<double>(std::min({together, workgroups_, kMostWorkgroups}));
     const double waves =
         std::max(1.0, static_cast<double>(workgroups_) / static_cast<double>(together));
@@ -36,7 +37,7 @@ class TrafficCount {
     for (const Footprint& footprint : footprints_) {
       const auto all = static_cast<double>(workgroups_);
       out.cache_bytes += footprint.bytes * all;
-      wave_bytes[footprint.param] += footprint.bytes * footprint.places * grown;
+      wave_bytes[footprint.param] += footprint.bytes * footprint.distinct * grown;
       whole[footprint.param] += footprint.bytes * all;
     }
     for (auto& [param, bytes] : whole) {
@@ -47,20 +48,20 @@ class TrafficCount {
       if (size > 0) wave_bytes[param] = std::min(wave_bytes[param], size);
       bound += bytes;
     }
-    const bool is_kept =
-        device_.l2_bytes && bound < kKeptOfCache * static_cast<double>(device_.l2_bytes);
+    const bool is_cached =
+        device_.l2_bytes && bound < kUsableCache * static_cast<double>(device_.l2_bytes);
     for (const auto& [param, bytes] : whole)
-      out.memory_bytes += is_kept ? bytes : std::max(bytes, wave_bytes[param] * waves);
+      out.memory_bytes += is_cached ? bytes : std::max(bytes, wave_bytes[param] * waves);
     out.memory_bytes = std::min(out.memory_bytes, std::max(out.cache_bytes, bound));
     return out;
   }
 
  private:
-  /// Of accesses to a buffer that loops move alike.
+  /// Bytes touched by accesses to a buffer that loops advance equally.
   struct Footprint {
     uint32_t param = 0, op = 0;
-    double bytes = 0;   ///< of a workgroup
-    double places = 1;  ///< distinct ones, of the workgroups that run together
+    double bytes = 0;     ///< of a workgroup
+    double distinct = 1;  ///< different footprints among concurrent workgroups
   };
 
   std::vector<AccessAddresses> trace(const std::array<uint64_t, 3>& workgroup, uint32_t subgroup,
@@ -74,7 +75,7 @@ class TrafficCount {
     return out;
   }
 
-  /// How much further the first access of each op lies after a trip of a loop, and its trips.
+  /// Measures how far each loop advances an access, and multiplies the sectors by its iterations.
   void find_footprints() {
     const uint32_t width = std::clamp(device_.subgroup_max, 1u, 64u);
     const uint32_t* block = program_.header().workgroup;
@@ -82,7 +83,7 @@ class TrafficCount {
     const auto subgroups = static_cast<uint32_t>((threads + width - 1) / width);
     const SubgroupTrace first =
         trace_subgroup(program_, {.workgroup = middle_, .subgroup = 0, .width = width}, scalars_);
-    std::map<uint32_t, double> factors;  // of each op: places that loops take it to
+    std::map<uint32_t, double> factors;  // by op: how many times loops multiply its sectors
     const std::vector<AccessAddresses> still = trace(middle_, 0, width, UINT32_MAX);
     for (const AccessAddresses& access : still) factors[access.op] = access.is_known ? 1 : -1;
     const std::vector<uint32_t> closes = sdk::region_closes(program_);
@@ -96,17 +97,17 @@ class TrafficCount {
         if (at == before.end()) continue;
         const uint64_t moved = access.begins[0] > at->second ? access.begins[0] - at->second
                                                              : at->second - access.begins[0];
-        before.erase(at);  // the first of those side by side
+        before.erase(at);  // only the first of adjacent accesses
         if (!access.is_known || moved == 0) continue;
         const double share = std::min(1.0, static_cast<double>(moved) / kSectorBytes);
         factors[access.op] *= std::max(1.0, first.trips[loop] * share);
       }
     }
-    // Accesses that loops take equally far are looked at together: they may be neighbours.
+    // Accesses that loops advance equally are merged, as they may share sectors.
     std::map<std::pair<uint32_t, double>, std::set<uint64_t>> sectors;
     std::map<std::pair<uint32_t, double>, uint32_t> first_op;
     std::map<std::pair<uint32_t, double>, std::set<uint32_t>> ops;
-    std::map<std::pair<uint32_t, double>, double> asked;  // sectors, each time
+    std::map<std::pair<uint32_t, double>, double> asked;  // sectors, counted for each access
     std::map<uint32_t, double> anywhere;
     for (uint32_t subgroup = 0; subgroup < subgroups; ++subgroup) {
       for (const AccessAddresses& access : trace(middle_, subgroup, width, UINT32_MAX)) {
@@ -133,17 +134,17 @@ class TrafficCount {
       footprints_.push_back({param, UINT32_MAX, count * static_cast<double>(kSectorBytes), -1});
   }
 
-  void find_places(uint64_t together) {
+  void count_distinct(uint64_t together) {
     std::map<uint32_t, std::set<uint64_t>> begins;
     for (uint64_t w = 0; w < together; ++w) {
       for (const AccessAddresses& access : trace(place_of(w, grid_), 0, 1, UINT32_MAX))
         begins[access.op].insert(access.begins[0]);
     }
     for (Footprint& footprint : footprints_) {
-      if (footprint.places < 0) {
-        footprint.places = static_cast<double>(together);
+      if (footprint.distinct < 0) {
+        footprint.distinct = static_cast<double>(together);
       } else if (const auto at = begins.find(footprint.op); at != begins.end()) {
-        footprint.places = static_cast<double>(at->second.size());
+        footprint.distinct = static_cast<double>(at->second.size());
       }
     }
   }

@@ -11,7 +11,7 @@
 namespace tenon {
 namespace {
 
-/// What a value changes with, as the depth of the innermost loop that is not unrolled.
+/// For each value, the depth of the innermost loop that it depends on and that is not unrolled.
 class Depths {
  public:
   Depths(const sdk::ProgramView& program, const SubgroupTrace& trace)
@@ -32,24 +32,24 @@ class Depths {
       }
       if (op.op == TN_OP_TAKE || op.op == TN_OP_CARRY) deepest = at.back();
       if (op.op == TN_OP_IF || op.op == TN_OP_LOOP) {
-        size_t inside = at.back();
+        size_t region_depth = at.back();
         if (op.op == TN_OP_LOOP && !(op.flags & TN_OP_UNROLL)) {
-          inside = at.size();
-          times_of_.resize(std::max(times_of_.size(), inside + 1));
-          times_of_[inside] = trace.times[i] * trace.trips[i];
-          deepest = inside;
+          region_depth = at.size();
+          times_of_.resize(std::max(times_of_.size(), region_depth + 1));
+          times_of_[region_depth] = trace.times[i] * trace.trips[i];
+          deepest = region_depth;
           is_thread = true;
         }
-        at.push_back(inside);
+        at.push_back(region_depth);
       }
       depth_[i] = deepest;
       is_thread_[i] = is_thread;
       frozen_[i] = times_of_[deepest];
     }
   }
-  /// Known when it is compiled, or once unrolled.
+  /// Whether the compiler folds it to a constant, perhaps after unrolling.
   bool is_folded(uint32_t value) const { return !is_thread_[value]; }
-  /// How often it has to be computed.
+  /// How often it is computed after loop-invariant code motion.
   double times(uint32_t value) const { return frozen_[value]; }
 
  private:
@@ -61,7 +61,7 @@ class Depths {
 
 constexpr double kLoopOverhead = 3;  ///< add, compare, branch
 
-/// Instructions of a fragment: four matrices of 8 x 16 bytes at once.
+/// Instructions that load or store a fragment, four matrices of 8 x 16 bytes at once.
 double fragment_instructions(const sdk::ProgramView& program, const tn_op& op, uint32_t lanes) {
   const auto param = static_cast<uint32_t>(program.op(program.operands(op)[0]).imm);
   const uint32_t bytes = sdk::dtype_bytes(static_cast<uint8_t>(program.param(param).dtype));
@@ -137,7 +137,8 @@ Work count_work(const sdk::ProgramView& program, const SubgroupTrace& trace,
         continue;
       }
       if (depths.is_folded(i)) continue;
-      // Of NVIDIA, in the integers' unit: Nsight Compute, "Kernel Profiling Guide", pipeline ALU.
+      // NVIDIA runs these on the integer pipe: Nsight Compute, "Kernel Profiling Guide", pipeline
+      // ALU.
       const bool is_chosen =
           is_compared || op.op == TN_OP_MAX || op.op == TN_OP_MIN || op.op == TN_OP_WHERE ||
           (op.op == TN_OP_CAST && sdk::is_float(op.dtype) && sdk::dtype_bytes(op.dtype) < 4);
@@ -146,11 +147,12 @@ Work count_work(const sdk::ProgramView& program, const SubgroupTrace& trace,
         work.issues += times * ops;
         continue;
       }
-      // The product that this sum takes along is counted with it.
+      // A fused product is counted with its sum.
       const bool is_fused = op.op == TN_OP_ADD && (op.flags & TN_OP_CONTRACT);
       if (is_fused) continue;
       if (is_special(*info)) {
-        // What is made of the unit's own power: of a fast one, the exponent alone.
+        // Arithmetic around the special function unit. An approximate op needs it only for the
+        // exponent.
         const double more = op.flags & TN_OP_APPROXIMATE ? 1 : cost / 2.0;
         work.specials += times * ops * threads;
         work.floats += times * more * op.lanes * threads;
@@ -209,7 +211,7 @@ Work count_work(const sdk::ProgramView& program, const SubgroupTrace& trace,
         work.issues += times * op.lanes;
         break;
       default:
-        break;  // memory: counted by its accesses
+        break;  // memory is counted by accesses
     }
   }
   return work;

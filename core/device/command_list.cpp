@@ -9,7 +9,7 @@ void CommandList::copy_from(const std::vector<tn_command>& source) {
   size_t count = 0;
   for (const tn_command& c : source) count += c.argument_count;
   arguments.clear();
-  arguments.reserve(count);  // so that the pointers below stay
+  arguments.reserve(count);  // so that pointers into it stay valid
   for (tn_command& c : commands) {
     if (c.argument_count == 0) continue;
     const size_t first = arguments.size();

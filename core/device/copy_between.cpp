@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Copies from one device's memory to another's, by the host.
+// Copies between the memories of two devices, driven by the host.
 #include <algorithm>
 #include <cstring>
 
@@ -10,27 +10,27 @@
 namespace tenon {
 namespace {
 
-/// Below it importing costs more than it saves.
+/// Smaller copies do not repay an import.
 constexpr uint64_t kSmallestImport = uint64_t{1} << 20;
 
 }  // namespace
 
 void HostAccess::copy_from(HostAccess& source, MemoryPlace from, MemoryPlace to, uint64_t size) {
   for (uint64_t done = 0; done < size;) {
-    uint64_t part = std::min(size - done, kMappedPart);
-    const MemoryPlace part_from{from.memory, from.offset + done},
-        part_to{to.memory, to.offset + done};
-    // Both at once, in whatever order: two devices may copy to each other.
+    uint64_t chunk = std::min(size - done, kMappedChunk);
+    const MemoryPlace chunk_from{from.memory, from.offset + done},
+        chunk_to{to.memory, to.offset + done};
+    // Locks both without deadlock: two devices may copy to each other.
     const std::scoped_lock lock(mutex_, source.mutex_);
-    if (part < kSmallestImport || !copy_imported(source, part_from, part_to, part)) {
-      part = std::min({part, largest_part(), source.largest_part()});
-      copy_part(source, part_from, part_to, part);
+    if (chunk < kSmallestImport || !copy_imported(source, chunk_from, chunk_to, chunk)) {
+      chunk = std::min({chunk, largest_chunk(), source.largest_chunk()});
+      copy_chunk(source, chunk_from, chunk_to, chunk);
     }
-    done += part;
+    done += chunk;
   }
 }
 
-void HostAccess::copy_part(HostAccess& source, MemoryPlace from, MemoryPlace to, uint64_t size) {
+void HostAccess::copy_chunk(HostAccess& source, MemoryPlace from, MemoryPlace to, uint64_t size) {
   if (opened_.files) {
     Window window(source, Access::kRead, from, size);
     file_bytes(Access::kWrite, to, window.data(), size);
@@ -47,7 +47,7 @@ void HostAccess::copy_part(HostAccess& source, MemoryPlace from, MemoryPlace to,
   window.close();
 }
 
-/// Where one side takes the other's host memory as its own, the device moves the bytes itself.
+/// Copies by a device that can import the other's host memory. False if neither can.
 bool HostAccess::copy_imported(HostAccess& source, MemoryPlace from, MemoryPlace to,
                                uint64_t size) {
   if (!opened_.is_visible() && source.opened_.files) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A device as its parts: what the plugin gave, memory, order, executables. Here is what joins them.
+// A device: the opened plugin device, memory pool, queue and executables.
 #include "core/device/device.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "core/device/deferred_handles.hpp"
 #include "core/device/executables.hpp"
 #include "core/device/guards.hpp"
-#include "core/device/held_handles.hpp"
 #include "core/device/host_access.hpp"
 #include "core/device/opened_device.hpp"
 #include "core/device/pool.hpp"
@@ -119,7 +119,7 @@ struct Device::Parts : SlabSource {
     }
   }
 
-  /// Bytes of a guard zone, as the pool's blocks are aligned.
+  /// Bytes of a guard zone, rounded up to the alignment of the pool.
   uint64_t guard() const {
     const uint64_t alignment = opened.facts.spaces[0].alignment;
     return (guards.bytes() + alignment - 1) & ~(alignment - 1);
@@ -133,11 +133,11 @@ struct Device::Parts : SlabSource {
   OpenedDevice opened;
   Guards guards;
   Executables executables;
-  HeldHandles<tn_memory> ranges;  ///< of a file, slabs of their own
+  DeferredHandles<tn_memory> ranges;  ///< of a file, each a slab of its own
   std::unique_ptr<Queue> queue;
   std::unique_ptr<HostAccess> host;
   std::unique_ptr<Pool> pool;
-  std::mutex order_mutex;  ///< submissions, held off while the host is at memory
+  std::mutex order_mutex;  ///< holds off submissions while the host accesses memory
   const Birthplace made_in = birthplace();
 };
 
@@ -149,10 +149,10 @@ Device::~Device() {
   const InUse use(parts_->made_in, std::nothrow);
   if (use) {
     close();
-  } else if (parts_->opened.handle) {  // a child's threads are not there to be joined
-    keep_for_ever(std::move(parts_->queue));
-    keep_for_ever(std::move(parts_->pool));
-    keep_for_ever(parts_->executables.give_up_cache());
+  } else if (parts_->opened.handle) {  // a child made by fork has no threads to join
+    leak(std::move(parts_->queue));
+    leak(std::move(parts_->pool));
+    leak(parts_->executables.release_cache());
   }
 }
 
@@ -173,7 +173,7 @@ void Device::drain() noexcept {
   }
 }
 
-void Device::rest() noexcept {
+void Device::drain_before_fork() noexcept {
   if (parts_->opened.handle) wait_idle(parts_->queue->submitted());
 }
 
@@ -216,7 +216,7 @@ BufferRef Device::allocate(uint64_t size, const std::string& purpose) {
   buffer->set_last_use(block.ready);
   if (guarded()) {
     const std::vector<uint8_t> poison(size + 2 * guards.bytes(), guards.poison());
-    const auto lock = settle(*buffer);
+    const auto lock = wait_and_lock(*buffer);
     parts_->host->write({block.memory, buffer->offset() - guards.bytes()}, poison.data(),
                         poison.size());
     guards.add(block.memory, buffer->offset(), size, purpose);
@@ -278,7 +278,7 @@ void Device::check_range(const Buffer& buffer, uint64_t offset, uint64_t size,
          buffer.size(), size, offset);
 }
 
-std::unique_lock<std::mutex> Device::settle(const Buffer& buffer) {
+std::unique_lock<std::mutex> Device::wait_and_lock(const Buffer& buffer) {
   for (;;) {
     const uint64_t use = buffer.last_use();
     wait_for(use);
@@ -292,7 +292,7 @@ void Device::write(Buffer& buffer, uint64_t offset, const void* data, uint64_t s
   if (size == 0) return;
   const InUse use(parts_->made_in);
   buffer.wait_for_readers();
-  const auto lock = settle(buffer);
+  const auto lock = wait_and_lock(buffer);
   parts_->host->write({buffer.memory(), buffer.offset() + offset}, data, size);
 }
 
@@ -300,8 +300,8 @@ void Device::read(const Buffer& buffer, uint64_t offset, void* data, uint64_t si
   check_range(buffer, offset, size, "read");
   if (size == 0) return;
   const InUse use(parts_->made_in);
-  const auto lock = settle(buffer);
-  buffer.require_written();  // later work that only read it may have ended well
+  const auto lock = wait_and_lock(buffer);
+  buffer.require_written();  // later work that only read it may have succeeded
   parts_->host->read({buffer.memory(), buffer.offset() + offset}, data, size);
 }
 
@@ -326,11 +326,11 @@ uint64_t Device::copy(Buffer& from, uint64_t from_offset, Buffer& to, uint64_t t
   const uint64_t ready = from.last_use();
   parts_->queue->make_room();
   const std::lock_guard lock(parts_->order_mutex);
-  // By a thread of the destination's queue, in the order of its submissions.
-  const uint64_t number =
-      parts_->queue->run([this, kept = from.shared_from_this(), ready, source_place, place, size] {
-        kept->device().wait_for(ready);
-        parts_->host->copy_from(*kept->device().parts_->host, source_place, place, size);
+  // Runs on a host thread of the destination's queue, in submission order.
+  const uint64_t number = parts_->queue->run(
+      [this, source_ref = from.shared_from_this(), ready, source_place, place, size] {
+        source_ref->device().wait_for(ready);
+        parts_->host->copy_from(*source_ref->device().parts_->host, source_place, place, size);
       });
   to.set_last_use(number);
   if (size == to.size()) to.set_written();
@@ -363,11 +363,11 @@ void Device::submit(const std::vector<tn_command>& commands, std::span<Buffer* c
     for (Buffer* buffer : used) buffer->set_last_use(number);
   }
   destroy_retired();
-  // Drivers may compile at the first launch, in threads of their own, and make static objects then:
-  // at exit these must be there before the devices are closed, not come between.
+  // At a first launch drivers may compile in their own threads and construct static objects. Wait
+  // for it, so that at exit the devices are closed before these are destroyed.
   if (parts_->executables.take_first_launches(commands)) {
     wait_idle(number);
-    new_work_has_ended();
+    first_launches_ended();
   }
 }
 
@@ -388,7 +388,7 @@ Device::AloneTime Device::run_alone(const tn_command& command, std::span<Buffer*
     }
     for (Buffer* buffer : used) buffer->set_last_use(parts_->queue->submitted());
   }
-  if (parts_->executables.take_first_launches(commands)) new_work_has_ended();
+  if (parts_->executables.take_first_launches(commands)) first_launches_ended();
   return {of_device.value_or(of_host.count()), of_device.has_value()};
 }
 
@@ -430,7 +430,7 @@ void Device::retire(tn_executable* executable) noexcept {
 }
 
 void Device::destroy_retired() noexcept {
-  HeldHandles<tn_executable>& executables = parts_->executables.handles();
+  DeferredHandles<tn_executable>& executables = parts_->executables.handles();
   if (!executables.has_retired() && !parts_->ranges.has_retired()) return;
   const uint64_t ended = parts_->queue->ended();
   executables.destroy_retired(ended);

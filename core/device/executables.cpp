@@ -12,9 +12,10 @@
 namespace tenon {
 namespace {
 
-constexpr int kCacheSchema = 3;  ///< of what the subject is made of and of what is stored
+constexpr int kCacheSchema = 3;  ///< version of the cache key and of the stored bytes
 
-/// What is kept before the plugin's bytes: by it kernels are chosen again as they were.
+/// The compiler report, stored before the plugin's bytes, so that a cached kernel leads to the same
+/// choice of tiles.
 struct SavedReport {
   uint32_t registers, spills;
 };
@@ -27,7 +28,7 @@ tn_target target_of(tn_device* device) {
 
 }  // namespace
 
-/// All that an executable depends on: the driver, the device and every byte of the program.
+/// The cache key: driver, device and every byte of the program.
 std::string Executables::subject_of(const tn_program& program) const {
   std::string subject = fmt::format(
       "{} | {} | {} | {} | {} | {} | {}", kCacheSchema, TN_PROGRAM_VERSION,
@@ -117,7 +118,7 @@ void Executables::save(const CompiledProgram& compiled, const std::string& subje
     const auto* before = reinterpret_cast<const uint8_t*>(&report);
     bytes.insert(bytes.begin(), before, before + sizeof report);
     cache_->put(subject, bytes);
-  } catch (const std::bad_alloc&) {  // no memory for it: nothing is cached
+  } catch (const std::bad_alloc&) {  // out of memory: not cached
   } catch (const Error& error) {
     TN_LOG("cache", "{}: not saved: {}", opened_.id, error.what());
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The executables of one device: those in use, those on disk, those that work in flight still
-// needs.
+// The executables of one device: in use, cached on disk, or released but still needed by work in
+// flight.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/device/deferred_handles.hpp"
 #include "core/device/device.hpp"
-#include "core/device/held_handles.hpp"
 #include "core/device/opened_device.hpp"
 #include "core/support/disk_cache.hpp"
 
@@ -27,18 +27,18 @@ class Executables {
   Executables(const OpenedDevice& opened, std::shared_ptr<DiskCache> cache)
       : opened_(opened), cache_(std::move(cache)), handles_(opened.plugin().executable_destroy) {}
 
-  /// Asked of memory, of the disk, then of the plugin. `device` is what it is an executable of.
+  /// Looks in memory, then on disk, then compiles. `device` is the owner.
   ExecutableRef compile(const tn_program& program, Device& device);
 
-  /// Nobody holds it any more; work up to `submitted` may use it.
+  /// Destroys the executable once submission `submitted` has ended.
   void retire(tn_executable* executable, uint64_t submitted) noexcept;
-  HeldHandles<tn_executable>& handles() { return handles_; }
+  DeferredHandles<tn_executable>& handles() { return handles_; }
 
-  /// Whether a command launches what was never launched before. Each is told once.
+  /// Whether a command is the first launch of an executable. True once for each.
   bool take_first_launches(const std::vector<tn_command>& commands);
 
-  /// In a child made by fork: what can neither be used nor destroyed there.
-  std::shared_ptr<DiskCache> give_up_cache() { return std::move(cache_); }
+  /// For a child made by fork, which can neither use nor destroy the cache.
+  std::shared_ptr<DiskCache> release_cache() { return std::move(cache_); }
 
  private:
   std::string subject_of(const tn_program& program) const;
@@ -53,10 +53,10 @@ class Executables {
   std::shared_ptr<DiskCache> cache_;
   std::mutex compiled_mutex_;
   std::unordered_map<std::string, std::weak_ptr<Executable>> compiled_;
-  HeldHandles<tn_executable> handles_;
+  DeferredHandles<tn_executable> handles_;
   std::atomic<bool> has_unlaunched_ = false;
   std::mutex unlaunched_mutex_;
-  std::unordered_set<tn_executable*> unlaunched_;  ///< so far
+  std::unordered_set<tn_executable*> unlaunched_;  ///< not launched so far
 };
 
 }  // namespace tenon

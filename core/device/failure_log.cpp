@@ -7,7 +7,8 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kMostRanges = 256;  ///< the oldest go: their buffers are long gone
+constexpr size_t kMostRanges =
+    256;  ///< then the oldest are dropped: their buffers were released long ago
 
 }  // namespace
 
@@ -44,13 +45,13 @@ const FailureLog::Range* FailureLog::at(uint64_t number) const {
   return nullptr;
 }
 
-bool FailureLog::ended_well(uint64_t number, uint64_t submitted, bool told, std::string& text,
-                            ErrorKind& kind) {
+bool FailureLog::has_succeeded(uint64_t number, uint64_t submitted, bool is_reported,
+                               std::string& text, ErrorKind& kind) {
   const Range* range = at(number);
   if (!range) return true;
   text = range->text;
   kind = range->kind;
-  if (told && pending_ && range == &ranges_[reported_]) {
+  if (is_reported && pending_ && range == &ranges_[reported_]) {
     ranges_[reported_].last = std::max(ranges_[reported_].last, submitted);
     pending_ = lost_;
   }

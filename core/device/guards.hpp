@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Guard zones: bytes of poison on both sides of every buffer, for finding kernels that write too
-// far.
+// Guard zones: poisoned bytes on both sides of every buffer, which detect writes out of bounds.
 #pragma once
 
 #include <atomic>
@@ -23,11 +22,11 @@ class Guards {
 
   uint64_t bytes() const { return bytes_; }  ///< on each side
   uint8_t poison() const { return poison_; }
-  void set_poison(uint8_t poison) { poison_ = poison; }  ///< of buffers from here on
+  void set_poison(uint8_t poison) { poison_ = poison; }  ///< for later buffers
   void add(tn_memory* memory, uint64_t offset, uint64_t size, const std::string& purpose);
-  /// Checks the zones a last time.
+  /// Checks the zones of a released buffer a last time.
   void remove(tn_memory* memory, uint64_t offset, const Read& read);
-  /// The first damage found so far, then of the live buffers; empty if there is none.
+  /// The first damage found so far, then that of live buffers. Empty if there is none.
   std::string check(const Read& read);
 
  private:

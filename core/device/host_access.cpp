@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Host access: by the file's own functions where it is one, mapped where the host sees the memory,
-// else through a staging slab.
+// Host access to device memory: by file functions for a file, mapped where the host sees the
+// memory, else through a staging slab.
 #include "core/device/host_access.hpp"
 
 #include <algorithm>
@@ -36,15 +36,15 @@ void HostAccess::write(MemoryPlace to, const void* data, uint64_t size) {
   transfer(Access::kWrite, to, const_cast<void*>(data), size);
 }
 
-uint64_t HostAccess::largest_part() const {
-  return opened_.is_visible() ? kMappedPart : kStagingBytes;
+uint64_t HostAccess::largest_chunk() const {
+  return opened_.is_visible() ? kMappedChunk : kStagingBytes;
 }
 
 void HostAccess::transfer(Access access, MemoryPlace place, void* data, uint64_t size) {
   if (opened_.files) return file_bytes(access, place, data, size);
   const std::lock_guard lock(mutex_);
   for (uint64_t done = 0; done < size;) {
-    const uint64_t part = std::min(size - done, opened_.is_visible() ? size : largest_part());
+    const uint64_t part = std::min(size - done, opened_.is_visible() ? size : largest_chunk());
     auto* host = static_cast<char*>(data) + done;
     Window window(*this, access, {place.memory, place.offset + done}, part);
     std::memcpy(access == Access::kRead ? host : window.data(),

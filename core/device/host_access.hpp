@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The host at a device's memory: reads, writes, and copies from another device through the host.
+// Host access to device memory: reads, writes, and copies from another device through the host.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-/// Bytes of a slab, or of a file.
+/// An offset in a slab or file, in bytes.
 struct MemoryPlace {
   tn_memory* memory;
   uint64_t offset;
@@ -18,17 +18,17 @@ struct MemoryPlace {
 
 tn_command copy_command(MemoryPlace from, MemoryPlace to, uint64_t size);
 
-/// Bytes that are mapped at once; then others get their turn at the memory.
-inline constexpr uint64_t kMappedPart = uint64_t{16} << 20;
+/// Most bytes mapped at once. Between chunks others may access the memory.
+inline constexpr uint64_t kMappedChunk = uint64_t{16} << 20;
 
-/// Nothing here waits for queued work: that is the caller's.
+/// Does not wait for queued work: the caller must.
 class HostAccess {
  public:
   HostAccess(const OpenedDevice& opened, Queue& queue) : opened_(opened), queue_(queue) {}
 
   void read(MemoryPlace from, void* data, uint64_t size);
   void write(MemoryPlace to, const void* data, uint64_t size);
-  /// With one copy on the host at most: two staged devices meet in host memory.
+  /// Copies with at most one intermediate copy in host memory.
   void copy_from(HostAccess& source, MemoryPlace from, MemoryPlace to, uint64_t size);
   void free_staging() noexcept;
 
@@ -37,12 +37,12 @@ class HostAccess {
   class Window;
   void transfer(Access access, MemoryPlace place, void* data, uint64_t size);
   void file_bytes(Access access, MemoryPlace place, void* data, uint64_t size);
-  void copy_part(HostAccess& source, MemoryPlace from, MemoryPlace to, uint64_t size);
+  void copy_chunk(HostAccess& source, MemoryPlace from, MemoryPlace to, uint64_t size);
   bool copy_imported(HostAccess& source, MemoryPlace from, MemoryPlace to, uint64_t size);
-  /// Between a slab and host memory that the device takes as it is; false if it does not.
+  /// Copies between a slab and host memory that the device imports. False if it cannot.
   bool run_imported(Access access, MemoryPlace place, void* host, uint64_t size);
   void run_copy(MemoryPlace from, MemoryPlace to, uint64_t size);
-  uint64_t largest_part() const;
+  uint64_t largest_chunk() const;
   tn_memory* staging();
 
   const OpenedDevice& opened_;
@@ -51,9 +51,9 @@ class HostAccess {
   tn_memory* staging_ = nullptr;
 };
 
-/// Host memory that stands for a range of a slab. Read: the bytes are there from the beginning.
-/// Write: they arrive with close(), after which the pointer is void. At most largest_part() bytes
-/// where the host does not see the device's memory.
+/// Host memory for a range of a slab. Read: holds the bytes from the start. Write: close()
+/// transfers the bytes and invalidates the pointer. At most largest_chunk() bytes where the host
+/// does not see device memory.
 class HostAccess::Window {
  public:
   Window(HostAccess& device, Access access, MemoryPlace place, uint64_t size);

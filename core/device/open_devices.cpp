@@ -46,7 +46,7 @@ class DeviceOpener::Impl {
   DeviceList open_first() {
     for (const SelectorTerm& term : terms_)
       if (!term.negative) open_term(term);
-    // The default runs what has no inputs, so it must compute.
+    // The default device runs graphs without inputs, so it must compute.
     const auto computes = [](const auto& device) { return device->capabilities().compute; };
     if (devices_.empty()) open_first_offer();
     if (devices_.empty())
@@ -152,7 +152,7 @@ class DeviceOpener::Impl {
     });
   }
 
-  /// What the plugin gets, and what the core does.
+  /// Splits the options into those of the plugin and those of the core.
   void apply_options(const SelectorTerm& term, DeviceOptions& options) const {
     for (const auto& [key, value] : term.options) {
       if (key == "optional" || key == "noprobe") continue;
@@ -170,8 +170,8 @@ class DeviceOpener::Impl {
     uint64_t pool_limit = 0;
   };
 
-  /// A device is opened once. A second term may name it again (as in "cuda:1,cuda"), but not ask
-  /// for something else.
+  /// A device is opened once. A second term may name it again, as in "cuda:1,cuda", but must ask
+  /// for the same options.
   void expect_same_request(const Request& first, const Request& request, const std::string& name) {
     const bool is_bare = request.plugin_options.empty() && request.pool_limit == 0;
     if (is_bare ||
@@ -183,7 +183,7 @@ class DeviceOpener::Impl {
                       request.term, first.term, name));
   }
 
-  /// The device, or null if it is open already or excluded. Throws what the plugin says.
+  /// Opens a device; null if it is open already or excluded. Throws the error of the plugin.
   std::shared_ptr<Device> open(const std::shared_ptr<PluginLibrary>& library, int index,
                                const tn_device_info& info, const SelectorTerm* term,
                                const std::string* path = nullptr) {
@@ -218,8 +218,8 @@ class DeviceOpener::Impl {
     if (device) devices_.push_back(std::move(device));
   }
 
-  /// A plugin that would end or change this process is not loaded into it, nor a device used that
-  /// computes wrongly. Throws kEnvironment.
+  /// Throws kEnvironment for a plugin that failed its probe, and for a device that failed its
+  /// self-test.
   void expect_probed(const PluginCandidate& candidate, const SelectorTerm& term) {
     if (!options_.probe || term.options.contains("noprobe")) return;
     const ProbeResult& result = probe(candidate);
@@ -254,11 +254,11 @@ class DeviceOpener::Impl {
     try {
       open_matching(term, *candidate);
     } catch (const Error& error) {
-      // What is not there may be passed over, and not a mistake of who asks for it.
+      // @optional skips an absent device, but not a mistake in the selector.
       const bool is_absent =
           error.kind() == ErrorKind::kEnvironment || error.kind() == ErrorKind::kDeviceLost;
       if (!optional || !is_absent) throw;
-      log_warning(fmt::format("optional term '{}' is passed over: {}", term.text, error.what()));
+      log_warning(fmt::format("optional term '{}' is skipped: {}", term.text, error.what()));
     }
   }
 
@@ -340,7 +340,7 @@ class DeviceOpener::Impl {
   }
 
   std::shared_ptr<Device> open_offer(Offer& offer) {
-    offer.opened = true;  // or excluded, or gone since the probe
+    offer.opened = true;  // also if it is excluded or vanished since the probe
     const Loaded& loaded = load(*offer.candidate);
     if (static_cast<size_t>(offer.index) >= loaded.infos.size()) return nullptr;
     try {

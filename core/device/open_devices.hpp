@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From a selector and the plugins that were found to open devices.
+// Opens devices by a selector and the plugins found.
 #pragma once
 
 #include <memory>
@@ -15,33 +15,33 @@
 namespace tenon {
 
 struct OpenOptions {
-  std::optional<std::string> selector;  ///< none: what passes its probe
+  std::optional<std::string> selector;  ///< none: all devices that pass their probe
   std::string origin;                   ///< "TENON_DEVICES": named in errors
   DeviceOptions device;                 ///< guard zones
   std::shared_ptr<DiskCache> cache;     ///< never null
-  bool disk_cache = true;               ///< executables are kept in it
+  bool disk_cache = true;               ///< caches executables in it
   bool require_compute = true;          ///< of the first device
   bool probe = true;                    ///< false: as @noprobe on every term
   std::shared_ptr<Probes> probes;       ///< never null
 };
 
-/// Opens what a selector names at once, and what is merely on offer when it is first asked for.
-/// On offer, where no selector names devices, is what passes its probe and self-test, by kind (gpu,
-/// accelerator, cpu, storage), then the plugin's priority, then name. Not thread-safe.
+/// Opens devices that a selector names at once, and others at first use. Without a selector,
+/// devices that pass their probe and self-test are offered, ordered by kind (gpu, accelerator, cpu,
+/// storage), priority of the plugin, and name. Not thread-safe.
 class DeviceOpener {
  public:
-  /// Throws kInvalid for a wrong selector, with a list of what there is.
+  /// Throws kInvalid, with a list of the devices, for a wrong selector.
   DeviceOpener(Discovery discovery, OpenOptions options);
   ~DeviceOpener();
 
-  /// What the selector names, in its order; of what is on offer just the first that opens. Never
-  /// empty. Throws kInvalid for a selector that matches nothing, kEnvironment for a plugin or
-  /// device that fails, each with a list of what there is.
+  /// The devices of the selector in its order, or the first offered device that opens. Never empty.
+  /// Throws kInvalid for a selector that matches nothing, and kEnvironment for a plugin or device
+  /// that fails, each with a list of the devices.
   std::vector<std::shared_ptr<Device>> open_first();
-  /// "cpu:1", the first of a backend "cpu", or a path "BACKEND:PATH"; null if that is not on offer.
-  /// Throws what the plugin says.
+  /// Opens "cpu:1", the first device of a backend "cpu", or a path "BACKEND:PATH"; null if it is
+  /// not offered. Throws the error of the plugin.
   std::shared_ptr<Device> open_named(const std::string& id);
-  /// Ids that open_named takes and that are not open yet.
+  /// Ids that open_named accepts and that are not open yet.
   std::vector<std::string> offered() const;
 
  private:

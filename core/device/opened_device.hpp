@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a plugin gave for one of its devices; it stays as it is while the device is open.
+// The plugin's side of an open device: handle, info, properties and extensions. Immutable until
+// close.
 #pragma once
 
 #include <memory>
@@ -13,12 +14,12 @@
 namespace tenon {
 
 struct OpenedDevice {
-  /// Throws what the plugin says, and kEnvironment for properties that contradict the ABI.
+  /// Throws the error of the plugin, and kEnvironment for properties that violate the ABI.
   OpenedDevice(std::shared_ptr<PluginLibrary> library, uint32_t index, const tn_device_info& info,
                const std::string& id, const std::string& plugin_options);
 
   const tn_plugin& plugin() const { return library->table(); }
-  /// The host sees memory of space 0 where it lies.
+  /// Whether the host can map memory of space 0.
   bool is_visible() const { return facts.spaces[0].flags & TN_MEMORY_HOST_VISIBLE; }
   void close() noexcept;
 

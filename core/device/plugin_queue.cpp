@@ -41,10 +41,10 @@ void PluginQueue::check_alive() {
   failures_.throw_lost();
 }
 
-bool PluginQueue::wait(uint64_t number, std::string& failure, ErrorKind& kind, bool told) {
+bool PluginQueue::wait(uint64_t number, std::string& failure, ErrorKind& kind, bool is_reported) {
   await(number);
   const std::lock_guard lock(mutex_);
-  return failures_.ended_well(number, submitted_, told, failure, kind);
+  return failures_.has_succeeded(number, submitted_, is_reported, failure, kind);
 }
 
 bool PluginQueue::has_failed(uint64_t number) {

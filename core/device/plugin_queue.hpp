@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What every queue of a plugin's device keeps: numbers, and which of them failed.
+// The base of queues: numbers of submissions, and which failed.
 #pragma once
 
 #include <mutex>
@@ -16,7 +16,7 @@ class PluginQueue : public Queue {
   std::optional<double> run_timed(const std::vector<tn_command>& commands,
                                   const tn_timing& timing) final;
   void check_alive() final;
-  bool wait(uint64_t number, std::string& failure, ErrorKind& kind, bool told) final;
+  bool wait(uint64_t number, std::string& failure, ErrorKind& kind, bool is_reported) final;
   bool has_failed(uint64_t number) final;
   void synchronize() final;
   uint64_t submitted() final;
@@ -25,18 +25,18 @@ class PluginQueue : public Queue {
   PluginQueue(const tn_plugin& plugin, tn_device* device, const std::string& owner)
       : plugin_(plugin), device_(device), owner_(owner), failures_(owner) {}
 
-  /// Until the number has ended, well or not.
+  /// Waits until the submission has ended, failed or not.
   virtual void await(uint64_t number) = 0;
-  /// run_now(), without what becomes of a failure.
+  /// run_now() without the handling of a failure.
   virtual int32_t complete(const std::vector<tn_command>& commands, tn_error& error) = 0;
 
-  /// Throws the failure of what ran without a number.
+  /// Throws the failure of commands that ran without a number.
   void check_ended(int32_t status, const tn_error& error);
 
   const tn_plugin& plugin_;
   tn_device* device_;
   const std::string owner_;
-  std::mutex mutex_;  ///< over what follows
+  std::mutex mutex_;  ///< guards the members below
   FailureLog failures_;
   uint64_t submitted_ = 0;
 };

@@ -12,7 +12,8 @@ namespace tenon {
 namespace {
 
 constexpr uint64_t kSmallestSlab = uint64_t{1} << 20;
-constexpr uint64_t kLargestShared = uint64_t{32} << 20;  ///< slabs made for more than one block
+constexpr uint64_t kLargestShared = uint64_t{32}
+                                    << 20;  ///< bytes of a slab for more than one block
 constexpr size_t kHoldersShown = 5;
 
 uint64_t round_up(uint64_t value, uint64_t alignment) {
@@ -73,7 +74,7 @@ bool Pool::take(uint64_t size, const std::string& purpose, Block& out) {
   return true;
 }
 
-/// A slab with room for later blocks too, or, if that does not fit, one of just this size.
+/// Allocates a slab with room for later blocks, or one of just this size if that fails.
 bool Pool::grow(uint64_t size) {
   const uint64_t shared = std::clamp(reserved_, kSmallestSlab, kLargestShared);
   return (size < shared && add_slab(shared)) || add_slab(size);

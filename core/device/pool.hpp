@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The core's memory pool of one device: cuts slabs of the plugin into blocks, best fit first.
+// The memory pool of one device: cuts slabs of the plugin into blocks, best fit.
 //
-// A device runs its submissions in order, so a released block may be given out at once: work on
-// it queues after the old work. Only the host has to wait, until `ready`.
+// A device runs its submissions in order, so a released block can be reused at once: new work runs
+// after the old. Only the host must wait, for submission `ready`.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@
 
 namespace tenon {
 
-/// What a pool takes slabs from: a device, or a test.
+/// Allocates slabs for a pool: a device, or a test.
 class SlabSource {
  public:
   virtual ~SlabSource() = default;
-  /// Throws kOutOfMemory if there is no room, anything else for another failure.
+  /// Throws kOutOfMemory if there is no room, another kind for other failures.
   virtual tn_memory* allocate_slab(uint64_t size) = 0;
   virtual void free_slab(tn_memory* memory) = 0;
-  /// Returns when the submission of this number has ended, well or not.
+  /// Waits until a submission has ended, failed or not.
   virtual void wait_idle(uint64_t submission) noexcept = 0;
 };
 
@@ -83,7 +83,7 @@ class Pool {
   std::unordered_map<tn_memory*, std::unique_ptr<Slab>> slabs_;
   std::set<FreeKey> free_;
   uint64_t in_use_ = 0, reserved_ = 0;
-  std::string refusal_;  ///< what the source said last
+  std::string refusal_;  ///< the last error of the source
 };
 
 /// "1.5 MiB"

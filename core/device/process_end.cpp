@@ -21,24 +21,25 @@ using namespace std::chrono_literals;
 
 constexpr uint32_t kClosed = 1u << 31;
 constexpr uint64_t kRegisteredAll = 1000;
-/// A static object that waits in its destructor for a thread which computes is held up this long.
-constexpr auto kMostHeldBack = 5s;
+/// Delay before a thread is told that devices are closed. A static object whose destructor waits
+/// for that thread waits as long.
+constexpr auto kMaxDelay = 5s;
 
-struct Ending {
-  std::atomic<uint32_t> users{0};  ///< threads in calls, and kClosed
+struct ExitState {
+  std::atomic<uint32_t> users{0};  ///< number of threads in calls, or-ed with kClosed
   std::atomic<std::thread::id> ender{};
   ForkSafeMutex mutex;
   std::vector<std::weak_ptr<ClosedAtExit>> devices;  ///< in order of opening
-  std::vector<std::shared_ptr<void>> kept;
-  std::set<std::string> loaded;  ///< ids of devices, after which handlers were registered
+  std::vector<std::shared_ptr<void>> held;
+  std::set<std::string> loaded;  ///< ids of devices for which handlers were registered
 
-  Ending() {
-    at_fork(rest, in_child);
+  ExitState() {
+    at_fork(drain_before_fork, in_child);
     std::at_quick_exit(drain);
   }
   static void in_child();
   static void drain();
-  static void rest();
+  static void drain_before_fork();
   static void close();
   std::vector<std::shared_ptr<ClosedAtExit>> alive() {
     const std::lock_guard lock(mutex);
@@ -49,41 +50,42 @@ struct Ending {
   }
 };
 
-/// Never destroyed: other static objects come here late.
-Ending& ending() {
-  static auto& instance = *new Ending();
+/// Never destroyed: destructors of other static objects may use it.
+ExitState& exit_state() {
+  static auto& instance = *new ExitState();
   return instance;
 }
-/// Before there are threads: a child made by fork would wait for one that makes it.
-[[maybe_unused]] const Ending& made_at_load = ending();
+/// Made at load: a child of fork would hang if a thread of its parent was constructing it.
+[[maybe_unused]] const ExitState& made_at_load = exit_state();
 
-/// Calls that this thread is in.
+/// Nesting depth of the calls of this thread.
 int& depth() {
   thread_local int count = 0;
   return count;
 }
 
-void Ending::in_child() {
-  Ending& e = ending();
+void ExitState::in_child() {
+  ExitState& e = exit_state();
   e.users = (e.users & kClosed) | (depth() > 0 ? 1 : 0);
   e.devices.clear();  // the parent's
 }
 
-/// quick_exit destroys nothing, so there is only work to wait for.
-void Ending::drain() {
+/// For quick_exit, which runs no destructors: waits for all work.
+void ExitState::drain() {
   if (depth() > 0) return;
   const ForkHold hold;
-  for (const auto& device : ending().alive()) device->drain();
+  for (const auto& device : exit_state().alive()) device->drain();
 }
 
-/// Drivers' threads hold locks of the process while they work, as that of static objects.
-void Ending::rest() {
-  for (const auto& device : ending().alive()) device->rest();
+/// Threads of drivers hold process-wide locks while they work, as the one for static objects.
+void ExitState::drain_before_fork() {
+  for (const auto& device : exit_state().alive()) device->drain_before_fork();
 }
 
-void Ending::close() {
-  Ending& e = ending();
-  // From within a call, as of a plugin or a signal handler: there is no way to wait for its end.
+void ExitState::close() {
+  ExitState& e = exit_state();
+  // exit() was called within a call, by a plugin or a signal handler, so the call cannot be waited
+  // for.
   if (depth() > 0 || (e.users & kClosed)) return;
   const ForkHold hold;
   e.ender = std::this_thread::get_id();
@@ -98,7 +100,7 @@ void Ending::close() {
 }
 
 bool enter() noexcept {
-  Ending& e = ending();
+  ExitState& e = exit_state();
   if (depth() == 0 && (e.users.fetch_add(1) & kClosed)) {
     if (e.users.fetch_sub(1) == (kClosed | 1)) e.users.notify_all();
     return false;
@@ -110,30 +112,30 @@ bool enter() noexcept {
 }  // namespace
 
 void close_at_exit(const std::shared_ptr<ClosedAtExit>& device, const std::string& id) {
-  Ending& e = ending();
+  ExitState& e = exit_state();
   const std::lock_guard lock(e.mutex);
   std::erase_if(e.devices, [](const auto& other) { return other.expired(); });
   e.devices.emplace_back(device);
-  // Once for each: a process may open devices without end.
+  // Once for each id, as a process may open any number of devices.
   if (!e.loaded.insert(id).second) return;
-  if (std::atexit(Ending::close) != 0) throw std::bad_alloc();
+  if (std::atexit(ExitState::close) != 0) throw std::bad_alloc();
   register_fork_handlers();
 }
 
-void new_work_has_ended() {
-  // A registration takes memory for good, and drivers make little that is new after a while. If one
-  // fails, those before it hold.
+void first_launches_ended() {
+  // A registration takes memory for good, and drivers construct little after a while, so later ones
+  // are rare. If one fails, earlier ones still hold.
   static std::atomic<uint64_t> count = 0;
   const uint64_t number = ++count;
-  if (number < kRegisteredAll || std::has_single_bit(number)) (void)std::atexit(Ending::close);
+  if (number < kRegisteredAll || std::has_single_bit(number)) (void)std::atexit(ExitState::close);
 }
 
 void require_running() {
-  Ending& e = ending();
+  ExitState& e = exit_state();
   if (!(e.users & kClosed)) return;
-  if (e.ender.load() != std::this_thread::get_id()) std::this_thread::sleep_for(kMostHeldBack);
+  if (e.ender.load() != std::this_thread::get_id()) std::this_thread::sleep_for(kMaxDelay);
   fail(ErrorKind::kInvalid,
-       "[exit] expected a process that goes on, got one that is ending: its devices are closed");
+       "[exit] expected a running process, got one that is ending: its devices are closed");
 }
 
 void always_in_use() noexcept { ++depth(); }
@@ -157,14 +159,14 @@ InUse::InUse(const Birthplace& made_in, std::nothrow_t) noexcept
 
 InUse::~InUse() {
   if (!entered_) return;
-  Ending& e = ending();
+  ExitState& e = exit_state();
   if (--depth() == 0 && e.users.fetch_sub(1) == (kClosed | 1)) e.users.notify_all();
 }
 
-void keep_for_ever(std::shared_ptr<void> object) {
-  Ending& e = ending();
+void leak(std::shared_ptr<void> object) {
+  ExitState& e = exit_state();
   const std::lock_guard lock(e.mutex);
-  e.kept.push_back(std::move(object));
+  e.held.push_back(std::move(object));
 }
 
 }  // namespace tenon

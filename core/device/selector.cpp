@@ -19,8 +19,8 @@ bool is_hex_digit(char c) {
 constexpr const char* kDeviceForms =
     "all, cpu, gpu, accelerator, storage, an index, uuid= or a path";
 
-/// Text safe to print: control bytes and what is not ASCII as \xNN.
-std::string shown(std::string_view text) {
+/// Escapes control bytes and bytes outside ASCII as \xNN.
+std::string printable_ascii(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, 80)) {
     if (c >= ' ' && c <= '~') {
@@ -58,8 +58,9 @@ class Parser {
   }
   [[noreturn]] void wrong(std::string_view expected) const {
     fail(ErrorKind::kInvalid, "[devices] column {} of '{}': expected {}, got {}", at_ + 1,
-         shown(text_), expected,
-         at_ < text_.size() ? "'" + shown(text_.substr(at_, 1)) + "'" : std::string("the end"));
+         printable_ascii(text_), expected,
+         at_ < text_.size() ? "'" + printable_ascii(text_.substr(at_, 1)) + "'"
+                            : std::string("the end"));
   }
 
   std::string name(const char* what) {
@@ -187,7 +188,8 @@ uint64_t parse_bytes(std::string_view text) {
   if (unit == "T") shift = 40;
   TN_REQUIRE(error == std::errc() && shift >= 0 && value > 0 &&
                  value <= std::numeric_limits<uint64_t>::max() >> shift,
-             "[@pool] expected a positive number with K, M, G or T or none, got '{}'", shown(text));
+             "[@pool] expected a positive number with K, M, G or T or none, got '{}'",
+             printable_ascii(text));
   return value << shift;
 }
 

@@ -13,7 +13,8 @@
 namespace tenon {
 namespace {
 
-/// What a plugin hands out. No exception may cross its frames, so running out of memory is kept.
+/// Receives bytes from a plugin. Exceptions must not cross plugin frames, so an out-of-memory error
+/// is recorded and thrown later.
 template <class Bytes>
 struct Sink {
   Bytes bytes;

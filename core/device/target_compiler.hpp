@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Compiles programs with a plugin and shows what came out: for an open device, or for a target that
-// is known by name only and need not be there.
+// Compiles programs with a plugin and returns source or assembly: for an open device, or for a
+// target known only by name.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class CompiledProgram {
   tn_executable* release() { return std::exchange(handle_, nullptr); }
   /// Source or assembly; throws kUnsupported if the plugin gives none.
   std::string text(tn_text_kind kind) const;
-  /// What the plugin would keep in a cache; empty if it saves nothing.
+  /// The bytes that the plugin saves for a cache; empty if it saves nothing.
   std::vector<uint8_t> saved() const;
 
  private:
@@ -46,19 +46,19 @@ class CompiledProgram {
 class TargetCompiler {
  public:
   explicit TargetCompiler(Device& device);
-  /// By the plugin among `found` that serves the backend. Throws kEnvironment if there is none,
-  /// kInvalid if it does not know the target.
+  /// Loads the plugin among `found` that serves the backend. Throws kEnvironment if there is none,
+  /// and kInvalid if it does not know the target.
   TargetCompiler(const Discovery& found, const std::string& backend, const std::string& target);
   ~TargetCompiler();
 
   const std::string& who() const { return who_; }  ///< "cpu:0", "cuda sm_90a"
   const std::string& plugin_path() const { return path_; }
   const Capabilities& capabilities() const { return capabilities_; }
-  /// The plugin's answer; `reason` gets its sentence where that is not yes.
+  /// The plugin's answer. `reason` gets its explanation unless the answer is yes.
   tn_support supports(const tn_program& program, std::string& reason) const;
-  /// Throws kUnsupported with the plugin's reason where it says no, and what its error means.
+  /// Throws kUnsupported with the reason if the plugin does not support it, else its error.
   CompiledProgram compile(const tn_program& program) const;
-  /// Without asking whether it is supported.
+  /// Compiles without a check for support.
   CompiledProgram compile_unasked(const tn_program& program) const;
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Submission n waits for n - 1 on the device's timeline and raises it to n.
 //
-// Behind a job of the host submissions are held back until it is done, by a thread that is there
-// from the first such job on: so all that the plugin has been given can end by itself. The timeline
-// passes over the numbers of such jobs.
+// Submissions after a host job are deferred until the job is done, so all work given to the plugin
+// can end by itself. A thread, started with the first host job, runs jobs and deferred submissions.
+// The timeline skips the numbers of host jobs.
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -17,7 +17,7 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kMostHeld = 256;
+constexpr size_t kMaxDeferred = 256;
 
 class TimelineQueue final : public PluginQueue {
  public:
@@ -27,13 +27,13 @@ class TimelineQueue final : public PluginQueue {
   }
 
   ~TimelineQueue() override {
-    if (lane_.joinable()) {
+    if (host_thread_.joinable()) {
       {
         const std::lock_guard lock(mutex_);
         stop_ = true;
       }
-      lane_wake_.notify_all();
-      lane_.join();
+      host_wake_.notify_all();
+      host_thread_.join();
     }
     await(submitted_);
   }
@@ -42,9 +42,9 @@ class TimelineQueue final : public PluginQueue {
     const std::lock_guard lock(mutex_);
     if (failures_.pending()) return fail_with_pending();
     const uint64_t number = ++submitted_;
-    if (is_held_back()) {
-      held_.emplace_back().number = number;
-      held_.back().list.copy_from(commands);
+    if (is_deferring()) {
+      deferred_.emplace_back().number = number;
+      deferred_.back().list.copy_from(commands);
     } else {
       issue(number, commands);
     }
@@ -54,16 +54,17 @@ class TimelineQueue final : public PluginQueue {
   uint64_t run(HostJob job) override {
     const std::lock_guard lock(mutex_);
     if (failures_.pending()) return fail_with_pending();
-    if (!lane_.joinable()) lane_ = std::thread([this] { work(); });  // first: it may throw
-    held_.emplace_back().number = ++submitted_;
-    held_.back().host = std::move(job);
-    lane_wake_.notify_one();
+    if (!host_thread_.joinable())
+      host_thread_ = std::thread([this] { work(); });  // before any change: it may throw
+    deferred_.emplace_back().number = ++submitted_;
+    deferred_.back().host = std::move(job);
+    host_wake_.notify_one();
     return submitted_;
   }
 
   void make_room() override {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return held_.size() < kMostHeld; });
+    changed_.wait(lock, [&] { return deferred_.size() < kMaxDeferred; });
   }
 
   uint64_t ended() override {
@@ -72,7 +73,7 @@ class TimelineQueue final : public PluginQueue {
     tn_error error = abi_struct<tn_error>();
     uint64_t value = 0;
     const int32_t status = plugin_.timeline_query(timeline_->handle, &value, &error);
-    settle(timeline_, status == TN_OK ? value : submitted_, status, error);
+    record_outcome(timeline_, status == TN_OK ? value : submitted_, status, error);
     return ended_;
   }
 
@@ -86,7 +87,7 @@ class TimelineQueue final : public PluginQueue {
     }
   };
 
-  struct Held {
+  struct Deferred {
     uint64_t number = 0;
     CommandList list;
     HostJob host;  ///< instead of commands
@@ -116,16 +117,16 @@ class TimelineQueue final : public PluginQueue {
     return plugin_.timeline_wait(timeline->handle, 1, UINT64_MAX, &error);
   }
 
-  bool is_held_back() const { return lane_busy_ || !held_.empty(); }
+  bool is_deferring() const { return host_busy_ || !deferred_.empty(); }
 
-  /// Already failed, not yet told: this one fails with it.
+  /// Fails a new submission with the failure not yet reported.
   uint64_t fail_with_pending() {
     failures_.extend(++submitted_);
     ended_ = issued_ = submitted_;
     return submitted_;
   }
 
-  /// Hands commands to the plugin. Under mutex_.
+  /// Submits commands to the plugin. Needs mutex_.
   void issue(uint64_t number, const std::vector<tn_command>& commands) {
     tn_error error = abi_struct<tn_error>();
     const tn_point after{timeline_->handle, number - 1};
@@ -139,7 +140,7 @@ class TimelineQueue final : public PluginQueue {
     if (status == TN_OK) {
       issued_ = number;
     } else {
-      // Nothing of it was queued. What came before may still run on this timeline.
+      // Nothing was queued, but earlier work may still run on this timeline.
       drain(number - 1);
       if (!failures_.pending()) failures_.add(number, number, status, error);
       failures_.extend(submitted_);
@@ -150,14 +151,14 @@ class TimelineQueue final : public PluginQueue {
 
   void work() {
     always_in_use();
-    const WithinForkHold within;  // a fork waits for the queue
+    const WithinForkHold within;  // fork waits for the queue
     std::unique_lock lock(mutex_);
     for (;;) {
-      lane_wake_.wait(lock, [&] { return stop_ || !held_.empty(); });
-      if (held_.empty()) return;
-      Held next = std::move(held_.front());
-      held_.pop_front();
-      lane_busy_ = true;
+      host_wake_.wait(lock, [&] { return stop_ || !deferred_.empty(); });
+      if (deferred_.empty()) return;
+      Deferred next = std::move(deferred_.front());
+      deferred_.pop_front();
+      host_busy_ = true;
       if (next.host) {
         lock.unlock();
         run_host(next);
@@ -165,33 +166,33 @@ class TimelineQueue final : public PluginQueue {
       } else if (next.number > ended_) {
         issue(next.number, next.list.commands);
       }
-      lane_busy_ = false;
+      host_busy_ = false;
       changed_.notify_all();
     }
   }
 
-  void run_host(Held& held) {
-    await(held.number - 1);
+  void run_host(Deferred& deferred) {
+    await(deferred.number - 1);
     std::exception_ptr thrown;
     bool skipped = false;
     {
       const std::lock_guard lock(mutex_);
-      skipped = held.number <= ended_;  // it failed with what came before
+      skipped = deferred.number <= ended_;  // it failed with earlier work
     }
     try {
-      if (!skipped) held.host();
+      if (!skipped) deferred.host();
     } catch (...) {
       thrown = std::current_exception();
     }
-    held.host = nullptr;
-    std::deque<Held> failed;
+    deferred.host = nullptr;
+    std::deque<Deferred> failed;
     const std::lock_guard lock(mutex_);
     if (thrown) {
-      failures_.add(held.number, submitted_, thrown);
-      failed.swap(held_);
+      failures_.add(deferred.number, submitted_, thrown);
+      failed.swap(deferred_);
       ended_ = issued_ = submitted_;
     } else if (!skipped) {
-      ended_ = issued_ = held.number;
+      ended_ = issued_ = deferred.number;
     }
   }
 
@@ -207,12 +208,12 @@ class TimelineQueue final : public PluginQueue {
     tn_error error = abi_struct<tn_error>();
     const int32_t status = plugin_.timeline_wait(timeline->handle, number, UINT64_MAX, &error);
     const std::lock_guard lock(mutex_);
-    settle(timeline, number, status, error);
+    record_outcome(timeline, number, status, error);
   }
 
-  /// Takes the outcome of a wait or query into account, once a timeline.
-  void settle(const std::shared_ptr<Timeline>& timeline, uint64_t reached, int32_t status,
-              const tn_error& error) {
+  /// Records the outcome of a wait or query; a failure once for each timeline.
+  void record_outcome(const std::shared_ptr<Timeline>& timeline, uint64_t reached, int32_t status,
+                      const tn_error& error) {
     if (timeline != timeline_) return;
     if (status == TN_OK) {
       if (reached > ended_) ended_ = std::min(reached, submitted_);
@@ -233,7 +234,7 @@ class TimelineQueue final : public PluginQueue {
     }
   }
 
-  /// A failed timeline stays failed, so the queue goes on with a new one.
+  /// Continues with a new timeline, as a failed one stays failed.
   void restart() {
     ended_ = issued_ = submitted_;
     changed_.notify_all();
@@ -246,13 +247,13 @@ class TimelineQueue final : public PluginQueue {
     }
   }
 
-  std::condition_variable changed_, lane_wake_;
+  std::condition_variable changed_, host_wake_;
   std::shared_ptr<Timeline> timeline_;
-  std::deque<Held> held_;
-  uint64_t issued_ = 0;  ///< the plugin has it, or it has ended
+  std::deque<Deferred> deferred_;
+  uint64_t issued_ = 0;  ///< last number given to the plugin, or ended
   std::atomic<uint64_t> ended_{0};
-  bool lane_busy_ = false, stop_ = false;
-  std::thread lane_;  ///< runs what is held back
+  bool host_busy_ = false, stop_ = false;
+  std::thread host_thread_;  ///< runs host jobs and deferred submissions
 };
 
 }  // namespace

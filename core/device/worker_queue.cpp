@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Gives a synchronous plugin the look of an asynchronous one.
+// Makes a synchronous plugin asynchronous: a thread submits.
 #include <condition_variable>
 #include <deque>
 #include <thread>
@@ -12,7 +12,7 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kMostJobs = 256;  ///< then submit waits, so that a long loop takes no memory
+constexpr size_t kMostJobs = 256;  ///< then submit waits, which bounds memory
 
 struct Job {
   uint64_t number = 0;
@@ -80,7 +80,7 @@ class WorkerQueue final : public PluginQueue {
 
   void work() {
     always_in_use();
-    const WithinForkHold within;  // a fork waits for the queue
+    const WithinForkHold within;  // fork waits for the queue
     std::unique_lock lock(mutex_);
     for (;;) {
       wake_.wait(lock, [&] { return stop_ || !jobs_.empty(); });
@@ -129,7 +129,7 @@ class WorkerQueue final : public PluginQueue {
   std::vector<Job> spare_;
   uint64_t ended_ = 0;
   bool stop_ = false;
-  std::thread thread_;  ///< last: it starts when the rest is there
+  std::thread thread_;  ///< last member: it starts when the others exist
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A sharper upper bound of a sum, for comparisons: it knows how x//d, x%d, min and max relate to
-// what they are made of, so that n//2 <= n is proven, and that the factors of products are the same
-// in all of them.
+// A sharper upper bound of a sum, for comparisons. It relates x//d, x%d, min and max to their
+// operands, which proves n//2 <= n, and equal factors of different products to each other.
 #include <algorithm>
 #include <vector>
 
@@ -10,7 +9,7 @@
 namespace tenon::expr {
 namespace {
 
-/// Within these, scaling a sum by a divisor cannot overflow.
+/// Scaling a sum by a divisor up to this cannot overflow.
 constexpr int64_t kMaxDivisor = int64_t{1} << 20;
 constexpr int64_t kMaxTerm = int64_t{1} << 36;
 constexpr size_t kMaxTerms = 16;
@@ -64,14 +63,14 @@ std::vector<Relaxed> relaxations(const Linear& sum, size_t at) {
   return out;
 }
 
-/// A factor in the terms of a sum, with its greatest power there.
+/// A factor of the terms of a sum, with its greatest power.
 struct Factor {
   Expr value;
   int degree = 0;
 };
 
-/// A coefficient in the Bernstein basis of x^power, x between the factor's bounds, doubled where
-/// the degree is two so that it is whole.
+/// A coefficient of x^power in the Bernstein basis over the bounds of x. Doubled for degree two, so
+/// that it is an integer.
 int64_t bernstein(const Factor& x, int power, int number) {
   const int64_t low = x.value.min(), high = x.value.max();
   if (x.degree == 1) return power == 0 ? 1 : number ? high : low;
@@ -84,8 +83,8 @@ int power_of(const Expr& factor, const Expr& term) {
   return static_cast<int>(std::ranges::count(factors(term), factor));
 }
 
-/// Of sums with products: the largest Bernstein coefficient, which no value is above. Sees that
-/// (m - 3)*(n - 3) and (n - 3)*(n - 3), multiplied out, are not negative for m, n >= 3.
+/// Upper bound of a sum with products: its largest Bernstein coefficient. Proves that (m - 3)*(n -
+/// 3) and (n - 3)*(n - 3), multiplied out, are not negative for m, n >= 3.
 int64_t product_max(const Linear& sum) {
   std::vector<Factor> all;
   bool has_product = false;

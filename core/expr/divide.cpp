@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Floored division and remainder, by numbers and by symbolic sizes.
 //
-// Both split the dividend into quotient * divisor + rest in one and the same way, so that
-// (x//b)*b + x%b can be found again and joined.
+// Both split the dividend into quotient * divisor + rest in the same way, so that (x//b)*b + x%b
+// can be recognised and recombined.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -19,7 +19,7 @@ struct Split {
   Linear quotient, rest;
 };
 
-/// 0 <= rest < divisor for sure.
+/// Whether 0 <= rest < divisor is proven.
 bool is_remainder(const Linear& rest, const Expr& divisor) {
   if (rest.min() < 0) return false;
   if (rest.max() < divisor.min()) return true;
@@ -28,8 +28,8 @@ bool is_remainder(const Linear& rest, const Expr& divisor) {
   return gap.min() >= 1;
 }
 
-/// Coefficients are divided toward zero; then the rest's minimum is brought into [0, divisor), so
-/// that no dividend is negative in the end.
+/// Divides coefficients toward zero, then shifts the rest so that its minimum is in [0, divisor).
+/// So no dividend is negative in the end.
 Split split_by_number(const Linear& x, int64_t divisor) {
   Split s;
   for (const auto& [c, t] : x.terms) {
@@ -43,7 +43,7 @@ Split split_by_number(const Linear& x, int64_t divisor) {
   return s;
 }
 
-/// Polynomial division by the divisor's term with the most factors.
+/// Polynomial division by the term of the divisor with the most factors.
 Split split_by_expr(const Linear& x, const Expr& divisor) {
   constexpr int kMaxSteps = 32;
   const Linear d(divisor);
@@ -70,7 +70,7 @@ Split split(const Linear& x, const Expr& divisor) {
   Split s = split_by_expr(x, divisor);
   if (s.quotient.terms.empty() && s.quotient.constant == 0) return s;
   if (s.rest.min() >= 0) return s;
-  // A rest below zero but not below -divisor: one less in the quotient makes it a remainder.
+  // A rest in [-divisor, 0) becomes a remainder by decrementing the quotient.
   if (s.rest.max() < 0) {
     Linear raised = s.rest;
     raised.add(1, divisor);
@@ -89,7 +89,7 @@ std::optional<Expr> exact_quotient(const Expr& x, const Expr& divisor) {
   return s.quotient.build();
 }
 
-/// x as factor * quotient + rest with rest in [0, factor), where the quotient is worth having.
+/// Splits x into factor * quotient + rest with rest in [0, factor), if the quotient is useful.
 std::optional<Split> split_off_number(const Linear& x, int64_t factor) {
   Split s;
   for (const auto& [c, t] : x.terms)
@@ -156,7 +156,7 @@ Expr leaf_mod(const Linear& rest, const Expr& divisor) {
               rest.min() >= 0 ? std::min(limit, rest.max()) : limit);
 }
 
-/// The rest if it is 1 * term + a constant >= 0, with a term of this kind.
+/// The term, if the rest is 1 * term + constant with a term of this kind and constant >= 0.
 const Expr* lone_term(const Linear& rest, ExprKind kind) {
   if (rest.terms.size() != 1 || rest.terms[0].first != 1 || rest.constant < 0) return nullptr;
   return rest.terms[0].second.kind() == kind ? &rest.terms[0].second : nullptr;
@@ -208,23 +208,23 @@ bool join_one(Linear& sum) {
     const Linear whole(q * b);
     if (whole.terms.size() != 1 || whole.constant != 0) continue;
     for (const auto& [other, u] : sum.terms) {
-      Expr joined;
+      Expr merged;
       int64_t times;
       if (__builtin_mul_overflow(c, whole.terms[0].first, &times) || other != times) continue;
       if (u == whole.terms[0].second) {
-        joined = x;
+        merged = x;
       } else {
         const Linear part(b);  // c*(x%b) + c*b*((x//b)%d) = c*(x%(b*d))
         Expr rest = u;
         if (!part.terms.empty() && !remove_factors(u, factors(part.terms[0].second), rest))
           continue;
         if (rest.kind() != ExprKind::kMod || !(rest.operands()[0] == q)) continue;
-        joined = tenon::mod(x, b * rest.operands()[1]);
+        merged = tenon::mod(x, b * rest.operands()[1]);
       }
       const Term first{c, t}, second{other, u};
       sum.add(negate(first.first), first.second);
       sum.add(negate(second.first), second.second);
-      sum.add(first.first, joined);
+      sum.add(first.first, merged);
       return true;
     }
   }

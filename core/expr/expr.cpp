@@ -108,29 +108,29 @@ Expr make_number(int64_t value) {
   return expr::finish(std::move(node));
 }
 
-/// Sizes, axes and strides that are asked for again and again, from -1 on.
-constexpr int64_t kKeptNumbers = 1025;
+/// Cached constants, from -1 on: frequent sizes, axes and strides.
+constexpr int64_t kCommonNumbers = 1025;
 
-struct Kept {
+struct CommonNodes {
   std::vector<Expr> numbers, none;
-  Kept() {
-    for (int64_t i = 0; i < kKeptNumbers; ++i) numbers.push_back(make_number(i - 1));
+  CommonNodes() {
+    for (int64_t i = 0; i < kCommonNumbers; ++i) numbers.push_back(make_number(i - 1));
   }
 };
 
-const Kept& kept() {
-  // Never destroyed: expressions are made in destructors of statics too.
-  static const auto& instance = *new Kept();
+const CommonNodes& common_nodes() {
+  // Never destroyed: destructors of static objects make expressions too.
+  static const auto& instance = *new CommonNodes();
   return instance;
 }
-/// Before there are threads: a child made by fork would wait for one that makes them.
-[[maybe_unused]] const Kept& made_at_load = kept();
+/// Made at load: a child of fork would hang if a thread of its parent was constructing them.
+[[maybe_unused]] const CommonNodes& made_at_load = common_nodes();
 
 }  // namespace
 
 Expr::Expr(int64_t value)
-    : node_(-1 <= value && value < kKeptNumbers - 1
-                ? kept().numbers[static_cast<size_t>(value + 1)].node_
+    : node_(-1 <= value && value < kCommonNumbers - 1
+                ? common_nodes().numbers[static_cast<size_t>(value + 1)].node_
                 : make_number(value).node_) {}
 
 Expr Expr::symbol(std::string name, int64_t minimum, int64_t maximum) {
@@ -189,7 +189,7 @@ const Expr* Expr::extent() const {
 }
 
 const std::vector<Expr>& Expr::operands() const {
-  return kind() == ExprKind::kSymbol ? kept().none : node_->operands;
+  return kind() == ExprKind::kSymbol ? common_nodes().none : node_->operands;
 }
 
 bool Expr::operator==(const Expr& other) const {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Integer expressions: dimensions of shapes, index arithmetic and its masks. One algebra, one
-// simplifier.
+// Integer expressions for dimensions of shapes, index arithmetic and masks.
 //
-// An Expr is an immutable value in canonical form: what is built is simplified at once, from the
-// bounds of the symbols in it, so equal expressions compare equal and a bound is always at hand.
-// Sums are kept as constant + sum of coefficient * term, sorted. Division and remainder are
-// floored, and their divisor is positive. All arithmetic is exact in int64; overflow of a bound
-// throws.
+// An Expr is an immutable value in canonical form. Construction simplifies it, using the bounds of
+// its symbols, so equal expressions compare equal and bounds are always known. Sums are kept as
+// constant + sum of coefficient * term, sorted. Division and remainder are floored, and their
+// divisor is positive. All arithmetic is exact in int64; overflow of a bound throws.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +51,7 @@ class Expr {
   int64_t min() const;              ///< proven bounds
   int64_t max() const;
   uint64_t hash() const;
-  /// How much there is to work through: operations and leaves, each as often as it is used.
+  /// Operations and leaves, each counted as often as it is used.
   uint32_t size() const;
 
   /// kSum: the constant and the (coefficient, term) pairs. Other kinds read as 0 + 1 * this (or a
@@ -67,8 +65,7 @@ class Expr {
   void collect_symbols(std::map<std::string, Expr>& out) const;
   /// If this is a*symbol + rest with rest free of the symbol: (a, rest).
   bool linear_in(std::string_view symbol, int64_t& coefficient, Expr& rest) const;
-  /// True if this divides by `divisor` for every value of the symbols, as far as the simplifier
-  /// sees.
+  /// Whether `divisor` is proven to divide this for all values of the symbols.
   bool divisible_by(int64_t divisor) const;
 
   Expr substitute(const std::map<std::string, Expr>& values) const;

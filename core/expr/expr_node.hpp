@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Inside an Expr, and the steps the files of the algebra share. Private to core/ir.
+// The node of an Expr, and functions shared by the files of the algebra. Private to core/expr.
 #pragma once
 
 #include <string>
@@ -28,8 +28,7 @@ namespace expr {
 
 using Term = std::pair<int64_t, Expr>;
 
-/// constant + sum of coefficient * term, terms sorted and unique: a sum while it is being worked
-/// on.
+/// A sum under construction: constant + sum of coefficient * term, with terms sorted and unique.
 struct Linear {
   int64_t constant = 0;
   std::vector<Term> terms;
@@ -46,9 +45,9 @@ struct Linear {
   uint64_t mask() const;
 };
 
-/// Simplifying what is nested asks for simplifying its parts, in many ways: one operation may take
-/// so many steps, all that is nested in it included. When they are spent the rules see nothing, and
-/// what is left is built as it stands: right, and not as simple as it could be.
+/// Limits the work of one operation. Simplifying nested expressions recurses in many ways, so one
+/// operation, with everything nested in it, gets a number of steps. When they are spent, no more
+/// rules apply, and the result is correct but less simple.
 class Step {
  public:
   Step();
@@ -64,20 +63,20 @@ int64_t negate(int64_t a);
 int64_t floor_div(int64_t a, int64_t b);
 int64_t floor_mod(int64_t a, int64_t b);
 
-/// Total order on structure, not on addresses: what sorts terms and operands.
+/// Total order on structure, not on addresses, which sorts terms and operands.
 int compare(const Expr& a, const Expr& b);
 uint64_t name_mask(std::string_view name);
 /// Fills hash, mask and levels.
 Expr finish(Expr::Node node);
 Expr make(ExprKind kind, std::vector<Expr> operands, int64_t min, int64_t max);
 
-/// The number that divides e for sure; 0 for e = 0.
+/// The greatest number known to divide e; 0 for e = 0.
 int64_t content(const Expr& e);
 /// Factors of a term: operands of a product, else the term itself.
 std::vector<Expr> factors(const Expr& e);
-/// e without one occurrence each of the given factors; false if one is not there.
-bool remove_factors(const Expr& e, const std::vector<Expr>& gone, Expr& rest);
-/// Joins (x//b)*b + x%b and its partial forms.
+/// Sets `rest` to e without one occurrence of each given factor. False if one is missing.
+bool remove_factors(const Expr& e, const std::vector<Expr>& removed, Expr& rest);
+/// Recombines (x//b)*b + x%b and its partial forms.
 void recombine(Linear& sum);
 
 }  // namespace expr

@@ -11,7 +11,7 @@ namespace tenon {
 namespace expr {
 namespace {
 
-/// And/or of more comparisons than this are not searched for implications.
+/// Most comparisons of an and/or that are searched for implications.
 constexpr size_t kMaxImplied = 16;
 
 Linear difference(const Expr& a, const Expr& b) {
@@ -35,7 +35,7 @@ void sort_unique(std::vector<Expr>& xs) {
 
 /// kMin if `sign` is 1, kMax if -1.
 Expr extreme(ExprKind kind, const Expr& a, const Expr& b, int64_t sign) {
-  std::vector<Expr> all, kept;
+  std::vector<Expr> all, remaining;
   flatten(kind, a, all);
   flatten(kind, b, all);
   for (const Expr& e : all) {
@@ -43,18 +43,18 @@ Expr extreme(ExprKind kind, const Expr& a, const Expr& b, int64_t sign) {
       const Linear d = difference(loser, winner);
       return sign > 0 ? d.sharp_min() >= 0 : d.sharp_max() <= 0;
     };
-    if (std::ranges::any_of(kept, [&](const Expr& k) { return loses(k, e); })) continue;
-    std::erase_if(kept, [&](const Expr& k) { return loses(e, k); });
-    kept.push_back(e);
+    if (std::ranges::any_of(remaining, [&](const Expr& k) { return loses(k, e); })) continue;
+    std::erase_if(remaining, [&](const Expr& k) { return loses(e, k); });
+    remaining.push_back(e);
   }
-  if (kept.size() == 1) return kept[0];
-  sort_unique(kept);
-  int64_t low = kept[0].min(), high = kept[0].max();
-  for (const Expr& e : kept) {
+  if (remaining.size() == 1) return remaining[0];
+  sort_unique(remaining);
+  int64_t low = remaining[0].min(), high = remaining[0].max();
+  for (const Expr& e : remaining) {
     low = sign > 0 ? std::min(low, e.min()) : std::max(low, e.min());
     high = sign > 0 ? std::min(high, e.max()) : std::max(high, e.max());
   }
-  return make(kind, std::move(kept), low, high);
+  return make(kind, std::move(remaining), low, high);
 }
 
 /// sum < 0 (or == 0) with the sum's terms on the sides where they are positive.
@@ -125,14 +125,14 @@ Expr junction(ExprKind kind, const Expr& a, const Expr& b, int sign) {
   for (const Expr& e : all)
     if (std::ranges::find(all, 1 - e) != all.end()) return absorbing;
   if (all.size() <= kMaxImplied) {
-    std::vector<Expr> kept;
+    std::vector<Expr> remaining;
     for (const Expr& e : all) {
-      if (std::ranges::any_of(kept, [&](auto& k) { return implication(k, e) * sign > 0; }))
+      if (std::ranges::any_of(remaining, [&](auto& k) { return implication(k, e) * sign > 0; }))
         continue;
-      std::erase_if(kept, [&](auto& k) { return implication(e, k) * sign > 0; });
-      kept.push_back(e);
+      std::erase_if(remaining, [&](auto& k) { return implication(e, k) * sign > 0; });
+      remaining.push_back(e);
     }
-    all = std::move(kept);
+    all = std::move(remaining);
   }
   if (all.size() == 1) return all[0];
   return make(kind, std::move(all), 0, 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums and products: the linear form, its bounds, and what joins a quotient with its remainder.
+// Sums and products: the linear form, its bounds, and recombination of a quotient with its
+// remainder.
 #include <algorithm>
 #include <numeric>
 
@@ -51,7 +52,7 @@ void indices_of(const Expr& term, std::vector<Expr>& out) {
     if (f.kind() == ExprKind::kSymbol && f.node()->has_extent) out.push_back(f);
 }
 
-/// sum with index := extent - 1, if that can only make it larger.
+/// Substitutes index := extent - 1, if that cannot make the sum smaller.
 bool raise_to_extent(const Linear& sum, const Expr& index, Linear& out) {
   const Expr& extent = index.node()->operands[0];
   uint64_t others = 0;
@@ -104,9 +105,9 @@ std::vector<Expr> factors(const Expr& e) {
   return e.kind() == ExprKind::kProduct ? e.operands() : std::vector<Expr>{e};
 }
 
-bool remove_factors(const Expr& e, const std::vector<Expr>& gone, Expr& rest) {
+bool remove_factors(const Expr& e, const std::vector<Expr>& removed, Expr& rest) {
   std::vector<Expr> left = factors(e);
-  for (const Expr& f : gone) {
+  for (const Expr& f : removed) {
     const auto at = std::ranges::find(left, f);
     if (at == left.end()) return false;
     left.erase(at);
@@ -216,7 +217,7 @@ Expr Linear::build() const {
   Expr::Node node;
   node.kind = ExprKind::kSum;
   node.min = sum.min();
-  // A size like n - n//2 must be seen not to be negative.
+  // Proves that sizes like n - n//2 are not negative.
   if (node.min < 0) node.min = sum.sharp_min();
   node.max = sum.max();
   if (node.min == node.max) return Expr(node.min);

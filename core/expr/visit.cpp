@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-/// The operation of a node on operands that may be simpler than the node's own.
+/// The operation of a node on new operands.
 Expr rebuild(const Expr& e, const std::vector<Expr>& xs) {
   const auto fold = [&](auto&& combine) {
     Expr result = xs[0];

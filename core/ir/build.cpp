@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The Builder: rules, then the table of living nodes.
+// The Builder: checks the rules, then interns the node.
 #include "core/ir/build.hpp"
 
 #include <algorithm>

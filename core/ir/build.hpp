@@ -53,11 +53,11 @@ class Builder {
   NodeRef call(std::vector<NodeRef> inputs, GraphRef body, int result = 0,
                CallMode mode = CallMode::kPlain, GraphRef gradient = nullptr);
 
-  /// Any op from its parts, with the same checks; what the parser and the rewriter use.
+  /// Makes any op from its parts, with the same checks. For the parser and the rewriter.
   /// `shape` and `dtype` matter only where they cannot be inferred (CONST, PARAM, INDEX, CAST,
   /// reshape, expand).
   NodeRef make(Op op, DType dtype, Shape shape, std::vector<NodeRef> sources, Attr attr);
-  /// Whether make() would give this very node for its parts.
+  /// Whether make() would return this very node for its parts.
   bool owns(const Node& node) const;
 
  private:

@@ -10,7 +10,7 @@ namespace tenon {
 bool Capabilities::keeps_promises(const MatrixAtom& atom, Precision allowed) const {
   constexpr uint32_t kFlushes = kFlushInput | kFlushOutput;
   if (atom.flushes && (numerics & kFlushes) != kFlushes) return false;
-  // Sums that are cut keep the bound of a reduction: ir.md.
+  // Truncated sums stay within the bound of a reduction: ir.md.
   return !atom.reduces || factor_bits(allowed) > 0;
 }
 
@@ -21,7 +21,7 @@ bool Capabilities::keeps_promises(const DotAtom& atom, Precision allowed) const 
 
 namespace {
 
-/// A number, what has fields, or several of such.
+/// Mixes a number, a struct with fields(), or a container of these.
 template <class T>
 void mix(uint64_t& hash, const T& value) {
   if constexpr (requires { value.fields(); }) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a device can do, as plain data: the core's copy of tn_properties. Scheduling, legalisation
-// and kernel rules read it; nothing in the core asks which backend it is. A struct lists its
+// Capabilities of a device: the core's copy of tn_properties. Scheduling, legalisation and kernel
+// rules read them; nothing in the core depends on the name of a backend. A struct lists its
 // members in fields(), by which it is hashed.
 #pragma once
 
@@ -38,10 +38,10 @@ struct DTypeCaps {
   auto fields() const { return std::tie(storage, arithmetic, atomics, vector_lanes, rate); }
 };
 
-/// Where the elements of a fragment are, along its rows or its columns: an element's number is
-/// `lanes` (from the lane), then `threads` (from the thread), then `more` (from the lane again),
-/// each a power of two. Of the thread's number it takes the digit that begins at `thread_step`, of
-/// the lane's those at `lane_step` and `more_step`.
+/// Layout of a fragment along its rows or columns. The number of an element has three digits,
+/// lowest first: `lanes` values from the lane, `threads` values from the thread, and `more` values
+/// from the lane again, each a power of two. `lane_step`, `thread_step` and `more_step` say where
+/// the digits begin in the numbers of lane and thread.
 struct FragmentDigits {
   int lanes = 1, threads = 1, more = 1;
   int lane_step = 1, thread_step = 1, more_step = 1;
@@ -52,26 +52,26 @@ struct AtomLayout {
   auto fields() const { return std::tie(rows, columns); }
 };
 
-/// A matrix-multiply that a subgroup does together (tn_matrix_atom).
+/// A matrix multiply-add of a subgroup (tn_matrix_atom).
 struct MatrixAtom {
   uint32_t id = 0;
   int m = 0, n = 0, k = 0;
   DType a = DType::kVoid, b = DType::kVoid, accumulator = DType::kVoid;
   int a_lanes = 0, b_lanes = 0, c_lanes = 0;
   int subgroup = 0;
-  // What it does otherwise than products and sums in the accumulator's dtype (TN_ATOM_ bits).
+  // Deviations from products and sums in the dtype of the accumulator (TN_ATOM_ bits).
   bool flushes = false;                       ///< subnormal operands and results may become zero
-  bool reduces = false;                       ///< f32 operands are cut to tf32 first
-  bool truncates = false;                     ///< sums may be cut, not rounded
-  bool tiles = false;                         ///< takes a and b from shared memory, in pieces
-  std::optional<AtomLayout> layouts[3] = {};  ///< of a, b and c, where they are told
+  bool reduces = false;                       ///< f32 operands are truncated to tf32
+  bool truncates = false;                     ///< sums may be truncated, not rounded
+  bool tiles = false;                         ///< reads a and b from tiles in shared memory
+  std::optional<AtomLayout> layouts[3] = {};  ///< of a, b and c, if claimed
   auto fields() const {
     return std::tie(id, m, n, k, a, b, accumulator, a_lanes, b_lanes, c_lanes, subgroup, flushes,
                     reduces, truncates, tiles, layouts);
   }
 };
 
-/// A sum of products of neighbouring lanes that a thread does alone (DOT; tn_matrix_atom).
+/// A sum of products of neighbouring lanes within a thread (DOT; tn_matrix_atom).
 struct DotAtom {
   DType a = DType::kVoid, b = DType::kVoid, accumulator = DType::kVoid;
   int k = 0;             ///< neighbours
@@ -79,7 +79,7 @@ struct DotAtom {
   auto fields() const { return std::tie(a, b, accumulator, k, flushes); }
 };
 
-/// How a device runs a kernel, as far as templates and costs differ by it.
+/// How a device runs kernels, which templates and costs depend on.
 enum class DeviceKind : uint8_t {
   kScalar,  ///< one thread a workgroup, one element at a time
   kSimd,    ///< one thread a workgroup, with vector registers
@@ -101,11 +101,11 @@ struct Capabilities {
 #define TN_LIMIT(type, name, unless_told) type name = unless_told;
 #define TN_SIZE(type, name, unless_told) type name = unless_told;
 #include "core/ir/limits.def"
-  uint32_t alignment = 0;  ///< bytes that every bound buffer is aligned to; 0: its element's size
+  uint32_t alignment = 0;  ///< alignment of bound buffers in bytes; 0: the element size
   int storage_bytes = 1;   ///< of the narrowest element in memory; 4: narrower dtypes are packed
   std::vector<MatrixAtom> atoms;
   std::vector<DotAtom> dots;
-  std::optional<Rates> rates;  ///< for budgets alone: of no field
+  std::optional<Rates> rates;  ///< only for budgets, so not in fields()
   auto fields() const {
     return std::tie(
 #define TN_LIMIT(type, name, unless_told) name,
@@ -125,35 +125,35 @@ struct Capabilities {
     return vector_bytes > 1 && has(Op::BROADCAST) ? DeviceKind::kSimd : DeviceKind::kScalar;
   }
   bool has_threads() const { return max_workgroup_threads > 1; }
-  /// The device lacks 64-bit integers, and the core makes each of two of its 32-bit words.
+  /// Whether the core emulates 64-bit integers by two 32-bit words.
   bool splits_wide() const {
     const auto all = [&](DType x, DType y) {
       return of(x).storage && of(x).arithmetic && of(y).storage && of(y).arithmetic;
     };
     return compute && !all(DType::kI64, DType::kU64) && all(DType::kI32, DType::kU32);
   }
-  /// What graphs may hold in memory, and compute with.
+  /// Dtypes that graphs may store and compute with.
   bool stores(DType dtype) const { return of(dtype).storage || (is_wide(dtype) && splits_wide()); }
   bool computes(DType dtype) const {
     return of(dtype).arithmetic || (is_wide(dtype) && splits_wide());
   }
-  /// To shared memory, while threads compute.
+  /// Whether the device has asynchronous copies to shared memory.
   bool copies_async() const {
     return has(Op::ASYNC_COPY) && has(Op::ASYNC_COMMIT) && has(Op::ASYNC_WAIT);
   }
-  /// Bytes of an element in memory that a kernel allocates: there nothing is packed.
+  /// Bytes of an element in kernel allocations, where nothing is packed.
   int64_t tile_bytes(DType dtype) const {
     return std::max<int64_t>(static_cast<int64_t>(dtype_size(dtype)), storage_bytes);
   }
-  /// What the atom does otherwise than the ops of its dtypes is within what the device declares,
-  /// or what the author allows: then kernels use it.
+  /// Whether the deviations of the atom are within what the device declares or the author allows,
+  /// so that kernels may use it.
   bool keeps_promises(const MatrixAtom& atom, Precision allowed) const;
-  /// A dot product may flush where nobody asked for exact products (docs/ir.md).
+  /// The same for a dot product, which may flush unless exact products are required (docs/ir.md).
   bool keeps_promises(const DotAtom& atom, Precision allowed) const;
   uint64_t hash() const;
 };
 
-/// Shared by those who read them, and never copied: from a value, or a part of what somebody owns.
+/// Shared, immutable capabilities: owns a value, or aliases a part of a shared object.
 class CapabilitiesRef {
  public:
   CapabilitiesRef(Capabilities capabilities)  // NOLINT
@@ -168,8 +168,7 @@ class CapabilitiesRef {
   std::shared_ptr<const Capabilities> shared_;
 };
 
-/// Every op and dtype claimed, workgroups of one thread, no other limits: for printing stages with
-/// no device.
+/// All ops and dtypes, workgroups of one thread, no other limits: to print stages without a device.
 Capabilities generic_capabilities();
 
 }  // namespace tenon

@@ -46,7 +46,7 @@ constexpr auto kCodes = [] {
   return codes;
 }();
 
-/// Asked for each element of an array: row of each code.
+/// Row of each code. A table, as it is read for each element of an array.
 constexpr auto kRowOf = [] {
   std::array<uint8_t, 256> rows{};
   rows.fill(0xFF);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the core knows of data types beside what everybody sees: exact conversions, extremes.
+// Internal functions on data types: exact conversions and extremes.
 #pragma once
 
 #include "tenon/dtype.hpp"
 
 namespace tenon {
 
-/// An integer of 64 bits.
+/// Whether the dtype is a 64-bit integer.
 constexpr bool is_wide(DType dtype) { return dtype == DType::kI64 || dtype == DType::kU64; }
 bool has_infinity(DType dtype);
-/// A float in a format of IEEE 754's own: binary16, binary32, binary64.
+/// Whether the dtype is an IEEE 754 binary16, binary32 or binary64.
 bool is_ieee(DType dtype);
 DType default_accumulator(DType dtype);  ///< of a REDUCE that names none
 
@@ -18,7 +18,7 @@ DType default_accumulator(DType dtype);  ///< of a REDUCE that names none
 double narrow_to_double(uint64_t bits, DType dtype);
 uint64_t double_to_narrow(double value, DType dtype);
 
-/// The only definition of a value cast (CAST) on single values; the reference uses it.
+/// Defines CAST on single values. The reference uses it.
 Scalar cast(const Scalar& value, DType to);
 
 Scalar zero(DType dtype);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is counted as an operation on floats.
+// Counts floating-point operations.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace tenon {
 
-/// One for each element of an elementwise op's result and of a reduction's operand, two for an fma;
-/// casts and integers are none. `elements` says how many a node has.
+/// Operations of a node: one for each element of an elementwise result or a reduction's operand,
+/// two for an fma, none for casts and integers. `elements` gives the number of elements of a node.
 double flops_of(const Node& node, const std::function<double(const Node&)>& elements);
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The value of an elementwise node whose operands are known.
+// Evaluates an elementwise node on constant operands.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-/// One element, by the definition in scalar_op.hpp; bit casts too.
+/// The value of one element, as scalar_op.hpp defines it. Handles bit casts too.
 Scalar evaluate_elementwise(const Node& node, std::span<const Scalar> operands);
 
 }  // namespace tenon

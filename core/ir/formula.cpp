@@ -71,7 +71,7 @@ Formula Formula::parse(std::string_view text) {
 
 Scalar Formula::value(DType dtype) const {
   if (is_float(dtype)) return Scalar::of(dtype, number);
-  // What no integer holds stands for 0; rules from outside have no such numbers in their dtypes.
+  // A number that no integer holds becomes 0. Rules of applications are checked not to have any.
   return Scalar::of_int(dtype, std::abs(number) < 0x1p63 ? static_cast<int64_t>(number) : 0);
 }
 

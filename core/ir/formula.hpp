@@ -22,22 +22,23 @@ struct Formula {
   Op op = Op::INVALID;
   char variable = 0;
   double number = 0;
-  bool boolean = false;  ///< a number that is a bool only
+  bool boolean = false;  ///< a number that can only be a bool
   char typed_as = 0;     ///< of a number: the variable whose dtype it has; 0: build's `dtype`
   std::vector<Formula> operands;
 
-  /// Throws kInternal for text that is none.
+  /// Throws kInternal for text that is not a formula.
   static Formula parse(std::string_view text);
-  /// From where the cursor stands. Throws kInvalid, naming line and column.
+  /// Parses at the cursor. Throws kInvalid with line and column.
   static Formula parse(Cursor& cursor);
   Scalar value(DType dtype) const;  ///< of a number
   bool mentions(char variable) const;
 };
 
-/// Nodes by letter; null where a letter has none. They outlive the call they are given to.
+/// Nodes by letter of the variable; null where there is none. Must outlive the call.
 using Bindings = std::array<const NodeRef*, 26>;
 
-/// Numbers become a CONST of this dtype (or their own) and shape.
+/// Builds the nodes of a formula. Numbers become a CONST of `shape` and `dtype`, or their own
+/// dtype.
 NodeRef build(const Formula& formula, const Bindings& bound, DType dtype, const Shape& shape,
               Builder& builder);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The rules of each op: checks a node's parts and gives its dtype and shape. Builder and verifier
-// share them. Private to core/ir.
+// The rules of each op: check the parts of a node and infer its dtype and shape. Shared by Builder
+// and verifier. Private to core/ir.
 #pragma once
 
 #include <span>
@@ -30,7 +30,7 @@ NodeType infer_if(Sources sources, const IfAttr& attr);
 NodeType infer_loop(Sources sources, const LoopAttr& attr);
 NodeType infer_call(Sources sources, const CallAttr& attr);
 
-/// Throws unless axes ascend within [0, rank).
+/// Throws unless axes are ascending and within [0, rank).
 void check_axes(std::string_view op, const std::vector<int>& axes, size_t rank);
 void check_axis(std::string_view op, int axis, size_t rank);
 

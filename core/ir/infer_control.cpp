@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Rules of IF, LOOP and CALL: the types at the edges of their graphs.
+// Rules of IF, LOOP and CALL: types of the params and results of their bodies.
 #include "core/ir/infer.hpp"
 #include "core/support/error.hpp"
 
@@ -10,7 +10,7 @@ NodeType type_of(const NodeRef& node) { return {node->dtype, node->shape}; }
 
 std::string text(const NodeRef& node) { return type_string(*node); }
 
-/// The graph's params from `first` on take these values.
+/// Throws unless the params of the graph from `first` on have the types of these values.
 void check_params(std::string_view op, std::string_view which, const Graph& graph, size_t first,
                   Sources values) {
   TN_REQUIRE(graph.params.size() == first + values.size(),

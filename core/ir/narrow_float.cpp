@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Exact conversions between double and narrower floats, on integers throughout.
+// Exact conversions between double and narrower floats, in integer arithmetic.
 #include "core/ir/narrow_float.hpp"
 
 #include <algorithm>
@@ -15,13 +15,13 @@ namespace {
 constexpr uint64_t kDoubleQuietNan = 0x7ff8000000000000;
 constexpr uint64_t kDoubleSign = uint64_t{1} << 63;
 
-/// mantissa / 2^shift, to nearest even.
+/// mantissa / 2^shift, rounded to nearest even.
 uint64_t shift_right_rounded(uint64_t mantissa, int shift) {
   if (shift > 64) return 0;
   const uint64_t half = uint64_t{1} << (shift - 1);
-  const uint64_t kept = shift == 64 ? 0 : mantissa >> shift;
+  const uint64_t significand = shift == 64 ? 0 : mantissa >> shift;
   const uint64_t rest = shift == 64 ? mantissa : mantissa & (2 * half - 1);
-  return kept + (rest > half || (rest == half && (kept & 1)));
+  return significand + (rest > half || (rest == half && (significand & 1)));
 }
 
 }  // namespace
@@ -35,10 +35,11 @@ uint64_t round_to_format(bool negative, uint64_t mantissa, int exponent,
   if (top > format.bias + 1) return sign | format.overflow;
   const int clamped = std::max(top, smallest_normal);
   const int shift = clamped - format.mantissa_bits - exponent;
-  const uint64_t kept = shift <= 0 ? mantissa << -shift : shift_right_rounded(mantissa, shift);
-  // The leading one of `kept` adds one to the exponent field, and so does a carry out of rounding.
+  const uint64_t significand =
+      shift <= 0 ? mantissa << -shift : shift_right_rounded(mantissa, shift);
+  // The leading one of `significand` adds one to the exponent field, as does a carry from rounding.
   const uint64_t code =
-      (static_cast<uint64_t>(clamped - smallest_normal) << format.mantissa_bits) + kept;
+      (static_cast<uint64_t>(clamped - smallest_normal) << format.mantissa_bits) + significand;
   return sign | (code > format.max_finite ? format.overflow : code);
 }
 

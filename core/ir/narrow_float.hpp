@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Formats of the floats and the one rounding step all conversions to narrow ones share.
+// Float formats, and the rounding step shared by all conversions to narrow floats.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ struct FloatFormat {
   int bias;
   uint64_t sign;        ///< mask of the sign bit
   uint64_t max_finite;  ///< code of the largest finite value
-  uint64_t overflow;    ///< code for what is larger: infinity, or the largest finite value
+  uint64_t overflow;    ///< code for overflow: infinity, or the largest finite value
   uint64_t quiet_nan;
   bool has_infinity;
 };
 
-/// Of any float dtype.
+/// The format of a float dtype.
 const FloatFormat& float_format(DType dtype);
 
-/// NEG of a float by its bits, NaN's too.
+/// NEG of a float by flipping the sign bit, also of a NaN.
 uint64_t negate_bits(uint64_t bits, DType dtype);
 
 /// The code nearest to (-1)^negative * mantissa * 2^exponent, ties to even. The exponent is within

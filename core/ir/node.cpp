@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Walks of a graph. None recurses over nodes: graphs may be a million nodes deep.
+// Walks of a graph, without recursion: graphs may be a million nodes deep.
 #include "core/ir/node.hpp"
 
 #include "core/support/flat_map.hpp"

@@ -2,7 +2,7 @@
 // The graph level of the IR: an immutable, hash-consed DAG of tensor operations.
 //
 // A node has one result: a tensor of `dtype` and `shape`. What an op means, and its rounding,
-// overflow and NaN behaviour, is pinned in ops.def; the attributes below say the rest. Operands of
+// overflow and NaN behaviour, is defined in ops.def and by the attributes below. Operands of
 // elementwise ops have equal shapes and (CMP*, WHERE's condition and shifts apart) equal dtypes:
 // broadcasting is an explicit expand. 0-d and zero-size tensors are legal everywhere. Make nodes
 // with build.hpp.
@@ -39,8 +39,8 @@ struct ParamAttr {
   bool is_dim = false;
   Expr dim;
   uint64_t identity =
-      0;  ///< tells apart equal names: the buffer behind a lazy tensor; 0 in text graphs
-  /// Keeps alive what the identity stands for; the graph level does not look into it.
+      0;  ///< distinguishes equal names: the buffer of a lazy tensor; 0 in text graphs
+  /// Keeps alive what the identity refers to. Opaque to the graph level.
   std::shared_ptr<void> owner = nullptr;
   bool operator==(const ParamAttr&) const = default;
 };
@@ -74,7 +74,7 @@ struct ViewAttr {
 struct ReduceAttr {
   Op op = Op::ADD;
   std::vector<int> axes;
-  DType accumulator = DType::kVoid;  ///< dtype the terms are combined in; the result is cast back
+  DType accumulator = DType::kVoid;  ///< dtype in which terms are combined; the result is cast back
   Precision precision = Precision::kDefault;  ///< of a sum of floats
   bool operator==(const ReduceAttr&) const = default;
 };
@@ -122,10 +122,10 @@ struct LoopAttr {
   bool operator==(const LoopAttr&) const = default;
 };
 
-/// How a gradient passes a CALL that has no gradient graph of its own.
+/// How a gradient flows through a CALL without a gradient graph.
 enum class CallMode : uint8_t {
   kPlain,      ///< through the body
-  kRecompute,  ///< through the body, whose values are computed again for it and not kept
+  kRecompute,  ///< through the body, whose values are rematerialised for it
   kStop,       ///< not at all
 };
 
@@ -148,7 +148,7 @@ struct Node {
   Shape shape;
   std::vector<NodeRef> sources;
   Attr attr;
-  uint64_t hash = 0;  ///< of the whole structure below
+  uint64_t hash = 0;  ///< of the structure of the node and everything below
 
   template <class T>
   const T& as() const {
@@ -162,7 +162,7 @@ struct Graph {
   std::vector<Expr> symbols;    ///< free dimensions, each a kSymbol
   std::vector<NodeRef> params;  ///< PARAM nodes in order
   std::vector<NodeRef> outputs;
-  std::vector<std::string> output_names;  ///< one an output; may be ""
+  std::vector<std::string> output_names;  ///< one for each output; may be ""
 };
 
 /// "f32[n, 10]"
@@ -172,7 +172,8 @@ std::string type_string(const Node& node);
 /// Limits of every graph.
 inline constexpr size_t kMaxRank = 16;
 inline constexpr size_t kMaxName = 256;
-inline constexpr size_t kMaxNodes = size_t{1} << 21;  ///< of a text, and of a graph without calls
+inline constexpr size_t kMaxNodes = size_t{1}
+                                    << 21;  ///< of a text, and of a graph with calls inlined
 
 /// Every node below the outputs once, operands first, in a deterministic order.
 std::vector<NodeRef> topological(const std::vector<NodeRef>& outputs);

@@ -7,11 +7,11 @@
 
 namespace tenon {
 
-/// Of op, dtype, shape and attribute.
+/// Hash of op, dtype, shape and attribute.
 uint64_t hash_alone(const Node& node);
-/// Of these and the sources' hashes.
+/// Hash of these and of the hashes of the sources.
 uint64_t hash_node(const Node& node);
-/// Equal in everything, sources by pointer.
+/// Whether nodes are equal in everything, with sources compared by pointer.
 bool equal_node(const Node& a, const Node& b);
 
 }  // namespace tenon

@@ -10,9 +10,9 @@
 namespace tenon {
 namespace {
 
-/// A node's last owner may be another node, a million deep: they are let go one after the other.
-void let_go(std::vector<NodeRef> nodes) {
-  // A bare pointer: nodes of static tensors die after a thread-local vector would have.
+/// Releases nodes one after another, without recursion: a node may own a chain of a million nodes.
+void release_iteratively(std::vector<NodeRef> nodes) {
+  // A raw pointer: nodes of static tensors may be destroyed after a thread-local vector.
   thread_local std::vector<NodeRef>* queue = nullptr;
   if (queue != nullptr) {
     queue->insert(queue->end(), std::move_iterator(nodes.begin()), std::move_iterator(nodes.end()));
@@ -28,7 +28,7 @@ void let_go(std::vector<NodeRef> nodes) {
 
 }  // namespace
 
-/// A node that leaves its table as it dies.
+/// A node that removes itself from its table when destroyed.
 struct NodeTable::Interned : Node, std::enable_shared_from_this<Interned> {
   Interned(Node node, std::shared_ptr<State> table)
       : Node(std::move(node)), table(std::move(table)) {}
@@ -39,13 +39,13 @@ struct NodeTable::Interned : Node, std::enable_shared_from_this<Interned> {
   std::shared_ptr<State> table;
 };
 
-/// Open addressing: what is taken is stepped over.
+/// Open addressing with linear probing.
 struct NodeTable::State {
   struct Slot {
     uint64_t hash = 0;
     Interned* node = nullptr;
   };
-  ForkSafeMutex mutex;  ///< nodes of the parent die in a child too
+  ForkSafeMutex mutex;  ///< a child of fork destroys nodes of its parent too
   std::vector<Slot> slots = std::vector<Slot>(64);
   size_t size = 0;
 
@@ -70,7 +70,7 @@ struct NodeTable::State {
     const std::lock_guard lock(mutex);
     size_t hole = home(node->hash);
     while (slots[hole].node != node) hole = after(hole);
-    // What was pushed beyond the hole moves up, unless that is before its home.
+    // Shifts back displaced entries, unless the hole is before their home slot.
     for (size_t place = after(hole); slots[place].node; place = after(place)) {
       const size_t mask = slots.size() - 1;
       if (((place - home(slots[place].hash)) & mask) < ((place - hole) & mask)) continue;
@@ -84,7 +84,7 @@ struct NodeTable::State {
 
 NodeTable::Interned::~Interned() {
   table->remove(this);
-  let_go(std::move(sources));
+  release_iteratively(std::move(sources));
 }
 
 NodeTable::NodeTable() : state_(std::make_shared<State>()) {}
@@ -95,13 +95,13 @@ NodeRef NodeTable::intern(Node node) {
   const std::lock_guard lock(table.mutex);
   for (size_t at = table.home(node.hash); table.slots[at].node; at = table.after(at)) {
     const State::Slot& slot = table.slots[at];
-    // A node stays readable until it has left the table; then it may be dying, which lock() says.
-    // Never a weak pointer to const: converting one owns the node for a moment, and the last owner
-    // takes the lock.
+    // A node is readable until it has left the table. It may be in destruction, which lock()
+    // detects. Never a weak pointer to const: converting one owns the node for a moment, and the
+    // last owner takes the lock.
     if (slot.hash != node.hash || !equal_node(*slot.node, node)) continue;
     if (NodeRef found = slot.node->weak_from_this().lock()) return found;
   }
-  table.make_room();  // before the node is there: a node that dies takes the lock
+  table.make_room();  // before the node exists, as the destructor of a node takes the lock
   auto fresh = std::make_shared<Interned>(std::move(node), state_);
   table.put({fresh->hash, fresh.get()});
   ++table.size;

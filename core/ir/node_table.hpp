@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The living nodes of a Builder by their hash. Private to core/ir.
+// The live nodes of a Builder by hash. Private to core/ir.
 #pragma once
 
 #include <memory>
@@ -8,13 +8,13 @@
 
 namespace tenon {
 
-/// Thread-safe. Nodes may outlive the table; each leaves it as it dies.
+/// Thread-safe. Nodes may outlive the table; each removes itself when destroyed.
 class NodeTable {
  public:
   NodeTable();
-  /// The living node equal to this one, or a new one.
+  /// The live node equal to this one, or a new one.
   NodeRef intern(Node node);
-  /// Whether this very node is one of the table.
+  /// Whether the table has this very node.
   bool holds(const Node& node) const;
   size_t size() const;
 

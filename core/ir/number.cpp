@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-/// Half way from the largest number to where the next would be: that still rounds to it.
+/// Halfway from the largest number to the would-be next one: the largest value that rounds to it.
 double end_of(DType dtype) {
   const uint64_t most = float_format(dtype).max_finite;
   const double largest = narrow_to_double(most, dtype);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The operators, from ops.def: enum and rows. Nothing else lists them.
+// The operators, generated from ops.def: enum and rows. Nothing else lists them.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ enum class Op : uint16_t {
 #include "tenon/ops.def"
 };
 
-// Their words are those of ops.def.
+// Named as in ops.def.
 enum class OpKind : uint8_t {
 #define TN_KIND(word) word,
 #include "tenon/op_words.def"
@@ -34,7 +34,7 @@ enum class OpIdentity : uint8_t {
 #define TN_IDENTITY(word) word,
 #include "tenon/op_words.def"
 };
-/// What an op does to numbers.
+/// Numerical family of an op.
 enum class OpFamily : uint8_t {
 #define TN_FAMILY(word) word,
 #include "tenon/op_words.def"
@@ -53,7 +53,7 @@ struct OpInfo {
   uint8_t flags;  ///< OpFlags
   std::string_view meaning;
   OpIdentity identity;
-  uint8_t cost;  ///< of one element, an addition being 1
+  uint8_t cost;  ///< of one element, relative to an addition
   OpFamily family;
 };
 
@@ -61,9 +61,9 @@ const OpInfo& op_info(Op op);
 std::span<const OpInfo> all_ops();
 std::optional<Op> op_from_text(std::string_view text);
 
-/// UNARY, BINARY, COMPARE or TERNARY: the same op on each element.
+/// Whether the op is UNARY, BINARY, COMPARE or TERNARY.
 bool is_elementwise(Op op);
-/// REDUCE may be by it: add, mul, max, min.
+/// Whether REDUCE takes the op: add, mul, max, min.
 bool is_reduction(Op op);
 inline OpFamily op_family(Op op) { return op_info(op).family; }
 /// Whether a row of ops.def with these TYPES has operands of the dtype.

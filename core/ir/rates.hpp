@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a device gets through: the core's copy of tn_rates. Nothing that is computed depends on it.
+// Throughput and latency of a device: the core's copy of tn_rates. Results never depend on it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct Rates {
 #define TN_RATE(name) uint32_t name = 0;
 #include "core/ir/rates.def"
 
-  /// Multiply-adds of a matrix atom, a clock of one compute unit.
+  /// Multiply-adds of matrix atoms in one clock of a compute unit.
   uint32_t products(DType operand) const {
     switch (dtype_size(operand)) {
       case 1:

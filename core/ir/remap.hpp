@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The one walk that makes the nodes of a graph anew, sources first.
+// Rebuilds the nodes of a graph, sources first.
 #pragma once
 
 #include <span>
@@ -11,18 +11,18 @@
 
 namespace tenon {
 
-/// What stands for each node.
+/// The replacement of each node.
 using Remapped = FlatMap<const Node*, NodeRef>;
 
-/// The node on these sources; itself where they are its own.
+/// The node with these sources; itself if they are its own.
 inline NodeRef with_sources(const NodeRef& node, std::vector<NodeRef> sources, Builder& builder) {
   if (sources == node->sources) return node;
   return builder.make(node->op, node->dtype, node->shape, std::move(sources), node->attr);
 }
 
-/// Adds to `done` what stands for each node of `order`, whose sources come before it or are done.
-/// `change(node, sources)` gives it from what stands for its sources; null: the node on these. What
-/// is done already stays. Takes time linear in the nodes.
+/// Adds the replacement of each node of `order` to `done`. Sources must come first or be in `done`.
+/// `change(node, sources)` returns the replacement, given those of the sources; null: the node with
+/// these sources. Entries of `done` stay. Linear in the nodes.
 template <class Change>
 void remap_into(std::span<const NodeRef> order, Builder& builder, Remapped& done,
                 const Change& change) {
@@ -37,7 +37,7 @@ void remap_into(std::span<const NodeRef> order, Builder& builder, Remapped& done
   }
 }
 
-/// What stands for `outputs`, after all that is below them; null stays null.
+/// Replacements of `outputs` and of everything below them. Null stays null.
 template <class Change>
 std::vector<NodeRef> remap(const std::vector<NodeRef>& outputs, Builder& builder, Remapped done,
                            const Change& change) {

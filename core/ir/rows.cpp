@@ -4,7 +4,7 @@
 namespace tenon {
 namespace {
 
-/// The position as an index of one row.
+/// The position as the index operand of one row.
 NodeRef row_index(const NodeRef& rows, const NodeRef& position, Builder& builder) {
   Shape shape = rows->shape;
   shape[0] = 1;

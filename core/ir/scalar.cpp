@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Single values and the meaning of CAST on them.
+// Single values, and CAST on them.
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-/// The bits of an integer dtype as a number; u64 as its two's complement.
+/// The value of an integer dtype; u64 is reinterpreted as i64.
 int64_t int_value(const Scalar& s) {
   if (!is_signed(s.dtype)) return static_cast<int64_t>(s.bits);
   const size_t unused = 64 - dtype_bits(s.dtype);
@@ -33,7 +33,7 @@ Scalar float_to_float(double value, DType to) {
   return {to, double_to_narrow(value, to)};
 }
 
-/// One rounding, also from 64 bits to 8.
+/// Rounds once, also from 64 bits to 8.
 Scalar int_to_float(const Scalar& s, DType to) {
   const int64_t value = int_value(s);
   const bool negative = is_signed(s.dtype) && value < 0;
@@ -86,7 +86,7 @@ Scalar Scalar::of_int(DType dtype, int64_t value) {
 }
 
 double Scalar::as_double() const {
-  if (dtype == DType::kF32)  // asked for each element of an array
+  if (dtype == DType::kF32)  // fast path: called for each element of an array
     return std::bit_cast<float>(static_cast<uint32_t>(bits));
   return is_float(dtype) ? float_value(*this)
                          : std::bit_cast<double>(cast(*this, DType::kF64).bits);

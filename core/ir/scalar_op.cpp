@@ -10,15 +10,15 @@
 namespace tenon {
 namespace {
 
-/// f64's transcendental functions in long double, so that they too round once.
+/// Transcendental functions of f64 in long double, so that they round once.
 template <class Narrow, class Wide>
 double transcendental(DType dtype, double x, Narrow narrow, Wide wide) {
   if (dtype == DType::kF64) return static_cast<double>(wide(static_cast<long double>(x)));
   return narrow(x);
 }
 
-/// x*y+z so that the later rounding to a dtype narrower than f64 is the only one: the product is
-/// exact, and the sum is rounded to odd.
+/// x*y+z for dtypes narrower than f64. The product is exact and the sum is rounded to odd, so the
+/// later rounding to the dtype is correct.
 double fma_op(DType dtype, double x, double y, double z) {
   if (dtype == DType::kF64) return std::fma(x, y, z);
   const double p = x * y;
@@ -52,7 +52,7 @@ uint64_t shift_right(DType dtype, uint64_t a, uint64_t b) {
   return fill ? ~(~a >> b) : a >> b;
 }
 
-/// Extended to 64 bits, as int_op wants it.
+/// Extended to 64 bits, as int_op expects.
 uint64_t extend(const Scalar& s) { return static_cast<uint64_t>(s.as_int()); }
 
 }  // namespace
@@ -65,7 +65,7 @@ ScalarClass scalar_class(Op op, DType operand) {
   return op == Op::NEG ? ScalarClass::kBits : ScalarClass::kFloat;
 }
 
-// These switches are over ops of one class, and name the others one by one.
+// These switches handle the ops of one class, and list the others explicitly.
 double float_op(Op op, DType dtype, double a, double b, double c) {
   const auto both = [&](auto narrow, auto wide) { return transcendental(dtype, a, narrow, wide); };
 #define TN_BOTH(name) \
@@ -105,7 +105,7 @@ double float_op(Op op, DType dtype, double a, double b, double c) {
       return std::floor(a);
     case Op::FMA:
       return fma_op(dtype, a, b, c);
-    // NEG flips a bit; the others take no floats, or give none.
+    // NEG flips a bit; the others have no float operands or no float result.
     case Op::NEG:
     case Op::CAST:
     case Op::WHERE:

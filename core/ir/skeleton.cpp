@@ -19,7 +19,7 @@ constexpr uint64_t kOutput = 0x6f7574, kValue = 0x76616c, kHole = 0x686f6c;
 
 bool is_input(const Node& node) { return node.op == Op::PARAM && !node.as<ParamAttr>().is_dim; }
 
-/// The value of every element, if the node is made of constants alone.
+/// The value of all elements, if the node is computed only from constants.
 std::optional<Scalar> value_of(const Node& node, const std::vector<const Scalar*>& operands) {
   if (node.op == Op::CONST) return node.as<ConstAttr>().value;
   const auto* view = std::get_if<ViewAttr>(&node.attr);
@@ -43,11 +43,11 @@ Skeleton::Skeleton(const Graph& graph, DTypeSet varying)
   hashes_.resize(order_.size());
   number_.reserve(order_.size());
   std::unordered_map<const Node*, size_t> places;
-  HashesInside inside;
+  SubgraphHashes subgraphs;
   hash_ = hash_mix(graph_.params.size(), varying_);
   for (const Expr& s : graph_.symbols) hash_ = hash_mix(hash_, names_.at(s.name()).hash());
   for (const NodeRef& param : graph_.params) {
-    hash_ = hash_mix(hash_, hash_head(*param, names_, inside));
+    hash_ = hash_mix(hash_, hash_head(*param, names_, subgraphs));
     places.emplace(param.get(), places.size());
   }
   std::vector<const Scalar*> operands;
@@ -58,7 +58,7 @@ Skeleton::Skeleton(const Graph& graph, DTypeSet varying)
     for (const NodeRef& source : node.sources) operands.push_back(known(source));
     known_[i] = value_of(node, operands);
     if (known_[i]) continue;
-    uint64_t h = hash_head(node, names_, inside);
+    uint64_t h = hash_head(node, names_, subgraphs);
     if (is_input(node)) {
       const auto place = places.find(&node);
       h = hash_mix(h, place == places.end() ? places.size() : place->second);
@@ -84,7 +84,7 @@ bool Skeleton::may_vary(const Node* consumer, size_t operand, DType dtype) const
   return !is_control && !(operand == 1 && (op == Op::TAKE || op == Op::STORE));
 }
 
-/// Of an operand or output: a hole where a constant may vary.
+/// Hash of an operand or output. A constant that may vary hashes as a hole.
 uint64_t Skeleton::hash_use(const Node* consumer, size_t operand, const NodeRef& source) {
   const Scalar* value = known(source);
   if (!value)
@@ -107,13 +107,14 @@ std::optional<std::vector<Scalar>> Skeleton::values_in(const Skeleton& other) co
   for (size_t i = 0; i < a.symbols.size(); ++i)
     if (!(names_.at(a.symbols[i].name()) == other.names_.at(b.symbols[i].name())))
       return std::nullopt;
-  // The other's node for each of this graph's. Two of these may share one: there constants that
-  // happen to be equal made equal nodes.
+  // Maps each node of this graph to one of the other. Two nodes may map to one, as constants that
+  // happen to be equal there were hash-consed.
   std::vector<const Node*> image(order_.size());
   std::unordered_map<const Node*, const Node*> inputs;
-  SameInside inside;
+  SubgraphEquality subgraphs;
   for (size_t i = 0; i < a.params.size(); ++i) {
-    if (!same_head(*a.params[i], names_, *b.params[i], other.names_, inside)) return std::nullopt;
+    if (!same_head(*a.params[i], names_, *b.params[i], other.names_, subgraphs))
+      return std::nullopt;
     inputs.emplace(a.params[i].get(), b.params[i].get());
   }
   std::vector<Scalar> values;
@@ -129,7 +130,7 @@ std::optional<std::vector<Scalar>> Skeleton::values_in(const Skeleton& other) co
     values.push_back(*in_y);
     return true;
   };
-  // From the outputs, so that each node learns its image before its operands are looked at.
+  // From outputs to leaves, so that the image of a node is known before its operands are compared.
   const auto give = [&](const NodeRef& x, const NodeRef& y) {
     if (known(x) || other.known(y)) return true;  // compared below
     const Node*& at = image[number_.at(x.get())];
@@ -158,7 +159,7 @@ std::optional<std::vector<Scalar>> Skeleton::values_in(const Skeleton& other) co
       if (input == inputs.end() || input->second != &y) return std::nullopt;
       continue;
     }
-    if (!same_head(x, names_, y, other.names_, inside)) return std::nullopt;
+    if (!same_head(x, names_, y, other.names_, subgraphs)) return std::nullopt;
     for (size_t s = 0; s < x.sources.size(); ++s)
       if (!same(&x, s, x.sources[s], y.sources[s])) return std::nullopt;
   }
@@ -179,7 +180,7 @@ Graph lift(const Skeleton& skeleton, const std::vector<LiftedInput>& inputs,
     out.params.push_back(builder.param(name, input.dtype, {Dim(input.count)}));
   }
   FlatMap<const Node*, NodeRef> copies;
-  size_t next = 0;  // uses come in the order in which this walk meets them
+  size_t next = 0;  // this walk visits uses in their order
   const auto source_of = [&](const Node* consumer, size_t operand, const NodeRef& source) {
     const auto& uses = skeleton.uses();
     if (next == uses.size() || uses[next].node != consumer || uses[next].operand != operand)

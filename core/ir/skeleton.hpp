@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A graph apart from the values of its constants: what is left is equal for graphs that differ in
-// these alone, and some of the constants can be made inputs.
+// A graph without the values of its constants. Skeletons are equal for graphs that differ only in
+// constants, which can be lifted to inputs.
 #pragma once
 
 #include <map>
@@ -17,8 +17,8 @@ namespace tenon {
 using DTypeSet = uint32_t;
 inline DTypeSet dtype_bit(DType dtype) { return DTypeSet{1} << static_cast<unsigned>(dtype); }
 
-/// Where a value that is known enters the rest of the graph: operand `operand` of `node`, or, if
-/// `node` is null, output number `operand`. A node of constants alone counts as its value.
+/// A use of a constant: operand `operand` of `node`, or output number `operand` if `node` is null.
+/// A node computed only from constants counts as a constant.
 struct ConstantUse {
   const Node* node = nullptr;
   size_t operand = 0;
@@ -26,21 +26,22 @@ struct ConstantUse {
 
 class Skeleton {
  public:
-  /// Constants of `varying` dtypes may differ; others count among the structure, as do trip counts,
-  /// conditions of IF, indices of TAKE and STORE, what pads, and all inside of IF and LOOP.
+  /// Constants of `varying` dtypes may differ. Others are part of the structure, as are trip
+  /// counts, conditions of IF, indices of TAKE and STORE, padding values, and constants in IF and
+  /// LOOP.
   Skeleton(const Graph& graph, DTypeSet varying);
 
   const Graph& graph() const { return graph_; }
   DTypeSet varying() const { return varying_; }
-  /// Blind to names, to the values of uses, and to which equal nodes are one node.
+  /// Ignores names, the values of uses, and whether equal nodes are shared.
   uint64_t hash() const { return hash_; }
   const std::vector<ConstantUse>& uses() const { return uses_; }
   const std::vector<Scalar>& values() const { return values_; }  ///< of each use
   const std::vector<NodeRef>& nodes() const { return order_; }   ///< operands first
 
-  /// What this graph's uses are in `other`: put in their place, they make this graph compute what
-  /// the other does. Nothing if the graphs differ in more. Values are compared by their bits, so
-  /// -0.0 is not 0.0.
+  /// The values that the uses of this graph have in `other`: with them, this graph computes what
+  /// `other` does. Empty if the graphs differ in more. Values are compared by bits, so -0.0 is not
+  /// 0.0.
   std::optional<std::vector<Scalar>> values_in(const Skeleton& other) const;
 
  private:
@@ -50,7 +51,7 @@ class Skeleton {
 
   Graph graph_;
   DTypeSet varying_;
-  std::map<std::string, Expr> names_;  ///< of symbols, as their places
+  std::map<std::string, Expr> names_;  ///< of symbols, renamed to their positions
   std::vector<NodeRef> order_;
   FlatMap<const Node*, size_t> number_;       ///< in order_
   std::vector<std::optional<Scalar>> known_;  ///< of order_
@@ -60,19 +61,19 @@ class Skeleton {
   uint64_t hash_ = 0;
 };
 
-/// A new input whose elements are what were constants.
+/// A new input whose elements were constants.
 struct LiftedInput {
   DType dtype = DType::kVoid;
   int64_t count = 0;  ///< elements
 };
 
-/// Where the value of a use is found: element `element` of new input `input`; -1: it stays.
+/// Where a use gets its value: element `element` of new input `input`; -1: it stays a constant.
 struct LiftedPlace {
   int input = -1;
   int64_t element = 0;
 };
 
-/// The skeleton's graph with the new inputs after its own; `places` has one entry a use.
+/// The graph of the skeleton with new inputs after its own. `places` has one entry for each use.
 Graph lift(const Skeleton& skeleton, const std::vector<LiftedInput>& inputs,
            const std::vector<LiftedPlace>& places, Builder& builder);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The powers of a softmax in a graph: exp((x - m) * scale), m being the maximum of x.
+// Recognises the powers of a softmax: exp((x - m) * scale), where m is the maximum of x.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 namespace tenon {
 
 struct SoftmaxPower {
-  const Node* x = nullptr;           ///< what the maximum is taken of
+  const Node* x = nullptr;           ///< operand of the maximum
   const Node* maximum = nullptr;     ///< REDUCE.MAX of x
-  const Node* repeated = nullptr;    ///< the maximum as it is subtracted: behind views
+  const Node* repeated = nullptr;    ///< the maximum as it is subtracted, after views
   std::vector<const Node*> factors;  ///< of the difference
 };
 
-/// Nothing where the node is no such EXP or EXP2.
+/// Empty unless the node is such an EXP or EXP2.
 std::optional<SoftmaxPower> softmax_power(const Node& node);
 
 }  // namespace tenon

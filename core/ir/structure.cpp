@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Structure of graphs, blind to names: params and symbols count by their place.
+// Structure of graphs without names: params and symbols are identified by position.
 #include "core/ir/structure.hpp"
 
 #include "core/ir/node_hash.hpp"
@@ -57,7 +57,7 @@ std::vector<const Graph*> graphs_of(const Attr& attr) {
 
 namespace {
 
-/// Number of each node: params by place, then the others in topological order.
+/// Numbers each node: params by position, then others in topological order.
 struct Numbering {
   std::vector<NodeRef> order;
   FlatMap<const Node*, size_t> number;
@@ -70,7 +70,7 @@ struct Numbering {
   }
 };
 
-/// Its attribute holds no name.
+/// Whether neither shape nor attribute contains a name.
 bool is_plain(const Node& node, const Renaming& names) {
   return names.empty() && !std::holds_alternative<ParamAttr>(node.attr) &&
          graphs_of(node.attr).empty();
@@ -78,7 +78,7 @@ bool is_plain(const Node& node, const Renaming& names) {
 
 }  // namespace
 
-uint64_t hash_head(const Node& node, const Renaming& names, HashesInside& inside) {
+uint64_t hash_head(const Node& node, const Renaming& names, SubgraphHashes& subgraphs) {
   if (is_plain(node, names)) return hash_alone(node);
   Node plain;
   plain.op = node.op;
@@ -88,8 +88,8 @@ uint64_t hash_head(const Node& node, const Renaming& names, HashesInside& inside
   if (graphs.empty()) plain.attr = renamed(node.attr, names);
   uint64_t h = hash_alone(plain);
   for (const Graph* g : graphs) {
-    const uint64_t* known = inside.find(g);
-    if (!known) known = inside.try_emplace(g, hash_graph(*g, names)).first;
+    const uint64_t* known = subgraphs.find(g);
+    if (!known) known = subgraphs.try_emplace(g, hash_graph(*g, names)).first;
     h = hash_mix(h, *known);
   }
   if (const auto* choice = std::get_if<IfAttr>(&node.attr)) h = hash_mix(h, choice->result);
@@ -101,7 +101,7 @@ uint64_t hash_head(const Node& node, const Renaming& names, HashesInside& inside
 }
 
 bool same_head(const Node& a, const Renaming& names_a, const Node& b, const Renaming& names_b,
-               SameInside& inside) {
+               SubgraphEquality& subgraphs) {
   if (a.op != b.op || a.dtype != b.dtype || a.attr.index() != b.attr.index()) return false;
   if (is_plain(a, names_a) && is_plain(b, names_b)) return a.shape == b.shape && a.attr == b.attr;
   if (renamed(a.shape, names_a) != renamed(b.shape, names_b) ||
@@ -110,7 +110,7 @@ bool same_head(const Node& a, const Renaming& names_a, const Node& b, const Rena
   const auto graphs_a = graphs_of(a.attr), graphs_b = graphs_of(b.attr);
   if (graphs_a.size() != graphs_b.size()) return false;
   for (size_t g = 0; g < graphs_a.size(); ++g) {
-    const auto [known, is_new] = inside.try_emplace({graphs_a[g], graphs_b[g]});
+    const auto [known, is_new] = subgraphs.try_emplace({graphs_a[g], graphs_b[g]});
     if (is_new) known->second = same_graph(*graphs_a[g], names_a, *graphs_b[g], names_b);
     if (!known->second) return false;
   }
@@ -123,9 +123,9 @@ uint64_t hash_graph(const Graph& graph, const Renaming& outer) {
   uint64_t h = hash_mix(graph.params.size(), graph.symbols.size());
   for (const Expr& s : graph.symbols) h = hash_mix(h, names.at(s.name()).hash());
   for (const NodeRef& p : graph.params) h = hash_mix(h, numbering.number.at(p.get()));
-  HashesInside inside;
+  SubgraphHashes subgraphs;
   for (const NodeRef& n : numbering.order) {
-    h = hash_mix(h, hash_head(*n, names, inside));
+    h = hash_mix(h, hash_head(*n, names, subgraphs));
     for (const NodeRef& s : n->sources) h = hash_mix(h, numbering.number.at(s.get()));
   }
   for (const NodeRef& o : graph.outputs) h = hash_mix(h, numbering.number.at(o.get()));
@@ -147,10 +147,10 @@ bool same_graph(const Graph& a, const Renaming& outer_a, const Graph& b, const R
   const auto same_places = [&](const std::vector<NodeRef>& xs, const std::vector<NodeRef>& ys) {
     return std::equal(xs.begin(), xs.end(), ys.begin(), ys.end(), same_place);
   };
-  SameInside inside;
+  SubgraphEquality subgraphs;
   for (size_t i = 0; i < in_a.order.size(); ++i) {
     const Node &x = *in_a.order[i], &y = *in_b.order[i];
-    if (!same_head(x, names_a, y, names_b, inside) || !same_places(x.sources, y.sources))
+    if (!same_head(x, names_a, y, names_b, subgraphs) || !same_places(x.sources, y.sources))
       return false;
   }
   return same_places(a.params, b.params) && same_places(a.outputs, b.outputs);

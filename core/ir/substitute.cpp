@@ -11,7 +11,7 @@
 namespace tenon {
 namespace {
 
-/// What a graph is once its calls are inlined.
+/// Size of a graph after its calls are inlined.
 struct Expansion {
   bool has_call = false;
   size_t nodes = 0;  ///< saturated
@@ -54,7 +54,7 @@ class Inliner {
   }
 
  private:
-  /// One copy of a body for all results of a CALL.
+  /// Identifies a CALL without its result number: all results share one copy of the body.
   struct Place {
     const Graph* body;
     std::vector<const Node*> inputs;
@@ -91,7 +91,7 @@ class Inliner {
     return builder_.make(node->op, node->dtype, node->shape, sources, std::move(attr));
   }
 
-  /// One result for one graph, so that the results of one loop still share it.
+  /// Cached by graph, so that the results of one loop still share it.
   GraphRef region(const GraphRef& graph) {
     auto [at, is_new] = regions_.try_emplace(graph.get(), graph);
     if (is_new && expansions_.of(*graph).has_call)

@@ -100,7 +100,7 @@ class Verifier {
   }
 
  private:
-  /// Puts the node's number after the "[op]" of a message.
+  /// Adds the number of the node after the "[op]" of a message.
   template <class Check>
   void in_node(const Node& node, size_t number, Check&& check) {
     try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Checks a graph from outside or after a pass: says which node breaks which rule.
+// Verifies a graph from outside or after a pass, and reports which node violates which rule.
 #pragma once
 
 #include "core/ir/node.hpp"

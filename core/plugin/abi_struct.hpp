@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Making and reading the ABI's growing structs.
+// Makes and reads the growing structs of the ABI.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-/// A zeroed struct with its size set.
+/// A zeroed struct with struct_size set.
 template <class T>
 T abi_struct() {
   T value{};
@@ -19,7 +19,7 @@ T abi_struct() {
   return value;
 }
 
-/// What `source` holds up to its own struct_size; bytes past it read as zero.
+/// A copy of `source` up to its struct_size, with zeros after it.
 template <class T>
 T abi_read(const T* source) {
   uint32_t size = 0;
@@ -30,7 +30,8 @@ T abi_read(const T* source) {
   return value;
 }
 
-/// Element `i` of an array whose writer spaced it by `stride`; shorter elements end in zeros.
+/// Element `i` of an array with `stride` bytes between elements. Shorter elements are
+/// zero-extended.
 template <class T>
 T abi_element(const T* first, uint32_t stride, uint32_t i) {
   T value{};
@@ -39,7 +40,7 @@ T abi_element(const T* first, uint32_t stride, uint32_t i) {
   return value;
 }
 
-/// A fixed char array, even if its writer forgot the NUL.
+/// The text of a fixed char array, which may lack the NUL.
 template <size_t N>
 std::string fixed_string(const char (&text)[N]) {
   return std::string(text, strnlen(text, N));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The checks of a plugin's table, each with its sentence.
+// Checks the table of a plugin. Each check has its message.
 #include <cstddef>
 
 #include "core/plugin/abi_struct.hpp"
@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-/// Version 1 ends with get_extension; the fields up to here are needed to say anything at all.
+/// Version 1 ends with get_extension. The fields before this offset are needed for any message.
 constexpr uint32_t kSmallestTable = offsetof(tn_plugin, device_enumerate);
 constexpr uint32_t kLargestTable = 1u << 16;
 

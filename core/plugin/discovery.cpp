@@ -44,11 +44,11 @@ std::vector<std::string> split(const std::string& text) {
 #if defined(_WIN32)
 std::string why_untrusted(const fs::path&) { return ""; }
 #else
-/// Why someone else may have written a file, or put files into a folder; "" if only this user, root
-/// and the owner of the core can have.
+/// Why another user could have written the file or folder. "" if only this user, root and the owner
+/// of the core could.
 std::string why_untrusted(const fs::path& path) {
   struct stat facts {};
-  if (stat(path.c_str(), &facts) != 0) return "";  // what cannot be read is refused later
+  if (stat(path.c_str(), &facts) != 0) return "";  // an unreadable file is refused later
   struct stat core {};
   const bool has_core = stat(core_file().c_str(), &core) == 0;
   const char* what = S_ISDIR(facts.st_mode) ? "folder" : "file";
@@ -65,7 +65,7 @@ std::string why_untrusted(const fs::path& path) {
 }
 #endif
 
-class Finder {
+class PluginSearch {
  public:
   void file(const fs::path& path, const std::string& source) {
     TN_LOG("loader", "{}: trying {}", source, path.string());
@@ -81,7 +81,8 @@ class Finder {
     add(fs::absolute(path, error).lexically_normal(), real, backend, source, "");
   }
 
-  /// `must_exist`: the user named it. What others could have put there is refused.
+  /// Adds the plugins of a folder. `must_exist`: the user named it. Refuses files that other users
+  /// could have put there.
   void folder(const fs::path& path, const std::string& source, bool must_exist) {
     TN_LOG("loader", "{}: searching {}", source, path.string());
     std::error_code error;
@@ -92,7 +93,7 @@ class Finder {
     const bool is_absent = error == std::errc::no_such_file_or_directory ||
                            error == std::errc::not_a_directory ||
                            error == std::errc::permission_denied;
-    if (error && (must_exist || !is_absent))  // too many open files, a disk that fails
+    if (error && (must_exist || !is_absent))  // too many open files, or a failing disk
       return problem("[{}] expected a folder, got '{}': {}", source, path.string(),
                      error.message());
     std::ranges::sort(files);
@@ -116,7 +117,7 @@ class Finder {
   Discovery result;
 
  private:
-  /// One file may be met under several names, of which only its own is right.
+  /// A file may be found by several names (links); its real name counts.
   void add(fs::path path, const fs::path& real, const std::string& backend,
            const std::string& source, std::string refused) {
     if (!seen_.emplace(real, backend).second) return;
@@ -148,35 +149,35 @@ std::string backend_of_file(const fs::path& path) {
 }
 
 Discovery discover_plugins(const DiscoveryOptions& options) {
-  Finder finder;
-  for (const fs::path& path : options.plugins) finder.file(path, "the API");
+  PluginSearch search;
+  for (const fs::path& path : options.plugins) search.file(path, "the API");
   if (options.env_plugins) {
     for (const std::string& part : split(*options.env_plugins)) {
       if (part.empty()) {
-        finder.problem("[TENON_PLUGINS] expected files separated by '{}', got '{}'", kSeparator,
+        search.problem("[TENON_PLUGINS] expected files separated by '{}', got '{}'", kSeparator,
                        *options.env_plugins);
       } else {
-        finder.file(part, "TENON_PLUGINS");
+        search.file(part, "TENON_PLUGINS");
       }
     }
-    return std::move(finder.result);
+    return std::move(search.result);
   }
   if (options.env_plugin_path) {
     for (const std::string& part : split(*options.env_plugin_path)) {
       if (!fs::path(part).is_absolute()) {
-        finder.problem("[TENON_PLUGIN_PATH] expected absolute folders separated by '{}', got '{}'",
+        search.problem("[TENON_PLUGIN_PATH] expected absolute folders separated by '{}', got '{}'",
                        kSeparator, part);
       } else {
-        finder.folder(part, "TENON_PLUGIN_PATH", true);
+        search.folder(part, "TENON_PLUGIN_PATH", true);
       }
     }
   }
   bool beside = true;
   for (const fs::path& folder : plugin_folders()) {
-    finder.folder(folder, beside ? "beside the core library" : "the install folder", false);
+    search.folder(folder, beside ? "beside the core library" : "the install folder", false);
     beside = false;
   }
-  return std::move(finder.result);
+  return std::move(search.result);
 }
 
 Discovery installed_plugins(std::vector<fs::path> first) {

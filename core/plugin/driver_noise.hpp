@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What drivers print through a program, where a setting stops it.
+// Silences drivers that print on the standard streams of a program.
 #pragma once
 
 namespace tenon {
 
-/// For main of a tool, before it has threads; a library leaves its program's environment alone.
-/// Mesa's layer that chooses among Vulkan devices looks for a display when wgpu asks it, and
-/// libwayland complains four times on stderr where XDG_RUNTIME_DIR is unset: it gets the value that
-/// a login would have given it.
+/// For main() of a tool, before it has threads. A library must not change the environment. Mesa's
+/// device selection layer looks for a display, and libwayland prints four errors if XDG_RUNTIME_DIR
+/// is unset. This sets the value that a login sets.
 void quiet_drivers();
 
 }  // namespace tenon

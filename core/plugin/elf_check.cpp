@@ -24,7 +24,7 @@ constexpr uint16_t kMachine = EM_RISCV;
 constexpr uint16_t kMachine = EM_NONE;
 #endif
 
-bool inside(uint64_t offset, uint64_t size, uint64_t whole) {
+bool is_within(uint64_t offset, uint64_t size, uint64_t whole) {
   return offset <= whole && size <= whole - offset;
 }
 
@@ -41,7 +41,7 @@ std::string check_segments(std::ifstream& file, const Elf64_Ehdr& header, uint64
     Elf64_Phdr segment{};
     if (!read_at(file, header.e_phoff + i * sizeof segment, segment)) return "cannot be read";
     if ((segment.p_type == PT_LOAD || segment.p_type == PT_DYNAMIC) &&
-        !inside(segment.p_offset, segment.p_filesz, size))
+        !is_within(segment.p_offset, segment.p_filesz, size))
       return fmt::format("is truncated: segment {} ends at byte {}, the file has {}", i,
                          segment.p_offset + segment.p_filesz, size);
     dynamic |= segment.p_type == PT_DYNAMIC;
@@ -54,7 +54,7 @@ std::string check_sections(std::ifstream& file, const Elf64_Ehdr& header, uint64
     Elf64_Shdr section{};
     if (!read_at(file, header.e_shoff + i * sizeof section, section)) return "cannot be read";
     if (section.sh_type == SHT_NOBITS || section.sh_type == SHT_NULL) continue;
-    if (!inside(section.sh_offset, section.sh_size, size))
+    if (!is_within(section.sh_offset, section.sh_size, size))
       return fmt::format("is truncated: section {} lies outside its {} bytes", i, size);
     const bool symbols = section.sh_type == SHT_SYMTAB || section.sh_type == SHT_DYNSYM;
     if (symbols && section.sh_size > 0 && section.sh_size < sizeof(Elf64_Sym))
@@ -94,8 +94,8 @@ std::string check_shared_library(const std::filesystem::path& path) {
   if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_shentsize != sizeof(Elf64_Shdr) ||
       header.e_shstrndx >= header.e_shnum)
     return "is damaged: its ELF header contradicts itself";
-  if (!inside(header.e_phoff, uint64_t{header.e_phnum} * sizeof(Elf64_Phdr), size) ||
-      !inside(header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr), size))
+  if (!is_within(header.e_phoff, uint64_t{header.e_phnum} * sizeof(Elf64_Phdr), size) ||
+      !is_within(header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr), size))
     return fmt::format("is truncated: its tables end after its {} bytes", size);
   if (std::string why = check_segments(file, header, size); !why.empty()) return why;
   return check_sections(file, header, size);

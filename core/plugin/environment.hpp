@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The environment variables: one table, read with secure_getenv, printed into docs/environment.md.
+// The table of environment variables, read with secure_getenv, and printed into
+// docs/environment.md.
 #pragma once
 
 #include <filesystem>
@@ -15,18 +16,18 @@ namespace tenon {
 struct EnvironmentVariable {
   std::string_view name;      ///< "TENON_DEVICES"
   std::string_view value;     ///< form of the value: "selector", "0|1"
-  std::string_view standard;  ///< what is so when it is unset
+  std::string_view standard;  ///< the default, in words
   std::string_view meaning;
 };
 
 std::span<const EnvironmentVariable> environment_variables();
-/// nullopt if unset; the name must be in the table.
+/// The value, or nullopt if unset. The name must be in the table.
 std::optional<std::string> environment(std::string_view name);
 
-/// The table as Markdown, as docs/environment.md has it.
+/// The table as Markdown, for docs/environment.md.
 std::string environment_markdown();
 
-/// The checks of each value. All throw kInvalid with name, what was expected and what was found.
+/// Parse values. All throw kInvalid with the name, the expected form and the value.
 bool parse_flag(std::string_view name, std::string_view value);                     ///< "0" or "1"
 double parse_seconds(std::string_view name, std::string_view value);                ///< 0.1 to 600
 std::filesystem::path parse_folder(std::string_view name, std::string_view value);  ///< absolute

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The callbacks that every plugin gets. No exception leaves them.
+// The callbacks for plugins. No exception leaves them.
 #include <cstdlib>
 #include <new>
 
@@ -17,7 +17,7 @@ void host_log(void*, int32_t level, const char* message) {
     } else {
       TN_LOG("plugin", "{}", message);
     }
-  } catch (...) {  // a log line is not worth a crash
+  } catch (...) {  // drop the log line rather than crash
   }
 }
 

@@ -14,7 +14,7 @@ fs::path core_file() {
 #if !defined(_WIN32)
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(&core_file), &info) && info.dli_fname) {
-    // For the main program the name may be what it was started as, so the system is asked.
+    // For the main program dli_fname may be argv[0], so use /proc instead.
     fs::path file(info.dli_fname);
     if (file.extension() != ".so" && file.string().find(".so.") == std::string::npos) {
       const fs::path self = fs::read_symlink("/proc/self/exe", error);

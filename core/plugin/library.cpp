@@ -30,25 +30,25 @@ constexpr uint32_t kMostDevices = 4096;
   throw Error(ErrorKind::kEnvironment, fmt::format("[plugin] {}: {}", path.string(), why));
 }
 
-/// Libraries stay open for ever: unloading runs destructors under drivers' threads. Process-wide,
-/// as what the system's loader keeps is.
-struct Kept {
+/// Libraries are never closed: unloading would run destructors while threads of drivers run.
+/// Process-wide, like the state of the system's loader.
+struct OpenLibraries {
   ForkSafeMutex mutex;
   std::deque<boost::dll::shared_library> libraries;
-  std::set<std::string> asked;  ///< for their devices, by path
+  std::set<std::string> asked;  ///< paths of plugins that were asked for devices
 };
 
-Kept& kept() {
-  static auto& instance = *new Kept();
+OpenLibraries& open_libraries() {
+  static auto& instance = *new OpenLibraries();
   return instance;
 }
-/// Before there are threads: a child made by fork would wait for one that makes it.
-[[maybe_unused]] const Kept& kept_made_at_load = kept();
+/// Made at load: a child of fork would hang if a thread of its parent was constructing it.
+[[maybe_unused]] const OpenLibraries& open_libraries_made_at_load = open_libraries();
 
 boost::dll::shared_library& keep(boost::dll::shared_library library) {
-  const std::lock_guard lock(kept().mutex);
-  kept().libraries.push_back(std::move(library));
-  return kept().libraries.back();
+  const std::lock_guard lock(open_libraries().mutex);
+  open_libraries().libraries.push_back(std::move(library));
+  return open_libraries().libraries.back();
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ std::string file_identity(const fs::path& path) {
   const auto time = fs::last_write_time(path, error);
   std::string text = fmt::format("{} {}", size, time.time_since_epoch().count());
 #if !defined(_WIN32)
-  struct stat facts {};  // times can be set, but not that of the change
+  struct stat facts {};  // users can set mtime, but not ctime
   if (stat(path.c_str(), &facts) == 0)
     text += fmt::format(" {} {} {}", facts.st_ino, facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec);
 #endif
@@ -132,8 +132,8 @@ std::vector<tn_device_info> PluginLibrary::enumerate(std::string& reason) const 
   }
   bool is_first = false;
   {
-    const std::lock_guard lock(kept().mutex);
-    is_first = kept().asked.insert(who).second;
+    const std::lock_guard lock(open_libraries().mutex);
+    is_first = open_libraries().asked.insert(who).second;
   }
   if (is_first) register_fork_handlers();
   reason = fixed_string(why);

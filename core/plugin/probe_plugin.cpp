@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The library's side of a probe: starts tenon-probe and reads its line.
+// Starts tenon-probe and reads its line.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -22,9 +22,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMostBytes = 1 << 20;
-constexpr double kGraceSeconds = 10;  ///< tenon-probe itself keeps the time
+constexpr double kGraceSeconds = 10;  ///< in addition, as tenon-probe itself limits the time
 
-/// Both ends closed on exec and at the end of the scope.
+/// A pipe whose ends are closed on exec and by the destructor.
 struct Pipe {
   int read = -1, write = -1;
   Pipe() {
@@ -61,7 +61,7 @@ pid_t start(const std::filesystem::path& program, const std::filesystem::path& p
   posix_spawn_file_actions_addclosefrom_np(&actions, kProbeDescriptor + 1);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // Ctrl-C is the program's
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // Ctrl-C only reaches the program
   pid_t child = -1;
   const int error = posix_spawn(&child, program.c_str(), &actions, &attributes, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -72,8 +72,8 @@ pid_t start(const std::filesystem::path& program, const std::filesystem::path& p
   return child;
 }
 
-/// Up to the end, or the deadline.
-std::string listen(int descriptor, Clock::time_point deadline) {
+/// Reads until end of file or the deadline.
+std::string read_until(int descriptor, Clock::time_point deadline) {
   std::string line;
   for (;;) {
     const auto left =
@@ -99,7 +99,7 @@ ProbeResult ask(const std::filesystem::path& path, bool selftest, double seconds
                                            std::chrono::duration<double>(seconds + kGraceSeconds));
   const pid_t child = start(program, path, selftest, seconds, result);
   result.close_write();
-  const std::string line = listen(result.read, deadline);
+  const std::string line = read_until(result.read, deadline);
   const bool complete = line.ends_with('\n');
   if (!complete && child > 1) kill(child, SIGKILL);
   int status = 0;
@@ -107,7 +107,7 @@ ProbeResult ask(const std::filesystem::path& path, bool selftest, double seconds
   }
   if (complete) return probe_from_json(line);
   ProbeResult answer;
-  answer.status = ProbeResult::Status::kUnknown;  // it stands between us and the plugin
+  answer.status = ProbeResult::Status::kUnknown;  // tenon-probe itself failed, not the plugin
   answer.reason =
       WIFSIGNALED(status)
           ? fmt::format("the probe itself was ended by signal {}", WTERMSIG(status))

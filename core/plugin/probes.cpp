@@ -20,44 +20,44 @@ namespace {
 
 using Status = ProbeResult::Status;
 
-constexpr size_t kMostAtOnce = 8;  ///< more would take each other's time
-constexpr int kProbeSchema = 3;    ///< of what a remembered probe asked
+constexpr size_t kMostAtOnce = 8;  ///< more would slow each other down
+constexpr int kProbeSchema = 3;    ///< version of stored results
 
 bool is_good(const ProbeResult& result) {
   return result.status == Status::kOk && !result.devices.empty() &&
          std::ranges::all_of(result.devices, &ProbedDevice::selftest_ok);
 }
 
-/// Without a disk cache a process still asks once. Process-wide, as what the system's loader keeps
-/// is.
-class Answers {
+/// Results in memory, so that a process without a disk cache probes once. Process-wide, like the
+/// state of the system's loader.
+class ProbeMemory {
  public:
-  static Answers& here() {
-    static auto& answers = *new Answers();
-    return answers;
+  static ProbeMemory& here() {
+    static auto& memory = *new ProbeMemory();
+    return memory;
   }
   std::optional<ProbeResult> get(const std::string& key) {
     const std::lock_guard lock(mutex_);
-    const auto at = answers_.find(key);
-    return at == answers_.end() ? std::nullopt : std::optional(at->second);
+    const auto at = results_.find(key);
+    return at == results_.end() ? std::nullopt : std::optional(at->second);
   }
   void put(const std::string& key, const ProbeResult& result) {
     const std::lock_guard lock(mutex_);
-    answers_.insert_or_assign(key, result);
+    results_.insert_or_assign(key, result);
   }
   void remove(const std::string& key) {
     const std::lock_guard lock(mutex_);
-    answers_.erase(key);
+    results_.erase(key);
   }
 
  private:
   ForkSafeMutex mutex_;
-  std::map<std::string, ProbeResult> answers_;
+  std::map<std::string, ProbeResult> results_;
 };
-/// Before there are threads: a child made by fork would wait for one that makes them.
-[[maybe_unused]] const Answers& answers_made_at_load = Answers::here();
+/// Made at load: a child of fork would hang if a thread of its parent was constructing them.
+[[maybe_unused]] const ProbeMemory& memory_made_at_load = ProbeMemory::here();
 
-/// A plugin that fails for want of stack or memory may be good in a program that has them.
+/// Resource limits, part of the key: a plugin may fail only for lack of stack or memory.
 std::string limits() {
   std::string text;
   for (const auto resource : {RLIMIT_AS, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_MEMLOCK, RLIMIT_NOFILE,
@@ -77,7 +77,7 @@ Probes::Probes(std::shared_ptr<DiskCache> cache, Options options)
 ProbeResult Probes::remembered_or_asked(const std::filesystem::path& path) const {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path, error);
-  // Of the program that asks too: a fault of its own goes with it.
+  // The key includes tenon-probe, so that results of a faulty one are dropped with it.
   const std::string key = fmt::format(
       "probe | {} | {} | {} | {} | {} | {}", kProbeSchema, TN_ABI_VERSION, path.filename().string(),
       (error ? path : real).string(), file_identity(path), file_identity(probe_program()));
@@ -86,7 +86,7 @@ ProbeResult Probes::remembered_or_asked(const std::filesystem::path& path) const
   const std::string today = fmt::format("{} | day {} | limits{}", key, day.count(), limits());
   for (const std::string& name : {key, today}) {
     if (options_.afresh) break;
-    if (auto answer = Answers::here().get(name)) return *std::move(answer);
+    if (auto answer = ProbeMemory::here().get(name)) return *std::move(answer);
     const auto bytes = cache_->get(name);
     if (!bytes) continue;
     try {
@@ -98,16 +98,16 @@ ProbeResult Probes::remembered_or_asked(const std::filesystem::path& path) const
   ProbeResult result = probe_plugin(path, /*selftest=*/true, options_.seconds);
   const bool may_come = result.status == Status::kOk && result.devices.empty();
   if (result.status == Status::kUnknown) return result;
-  const std::string& kept = is_good(result) ? key : today;
+  const std::string& stored_as = is_good(result) ? key : today;
   for (const std::string& name : {key, today}) {
-    if (name == kept && !may_come) continue;
-    if (cache_->get(name)) cache_->remove(name);  // a look is cheaper than a write
-    Answers::here().remove(name);
+    if (name == stored_as && !may_come) continue;
+    if (cache_->get(name)) cache_->remove(name);  // reading is cheaper than writing
+    ProbeMemory::here().remove(name);
   }
   if (may_come) return result;
   const std::string line = probe_to_json(result);
-  cache_->put(kept, {line.begin(), line.end()});
-  Answers::here().put(kept, result);
+  cache_->put(stored_as, {line.begin(), line.end()});
+  ProbeMemory::here().put(stored_as, result);
   return result;
 }
 

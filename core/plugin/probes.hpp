@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What plugins answered to their probes: asked once, remembered on disk and by the process.
+// Cached probe results, on disk and in memory.
 #pragma once
 
 #include <map>
@@ -14,22 +14,22 @@
 
 namespace tenon {
 
-/// The answer of a plugin whose devices all pass their self-test holds until its file changes; one
-/// that is bad until the day (UTC) ends, as a driver may be mended and a machine may have been
-/// slow. One without devices is asked each time, since a driver can come. Not thread-safe.
+/// A good result, where all devices pass their self-test, holds until the file changes. A bad one
+/// holds until the day (UTC) ends, as a driver may be fixed and the machine may have been slow. A
+/// plugin without devices is probed each time, as a driver may be installed. Not thread-safe.
 class Probes {
  public:
   struct Options {
     double seconds = kProbeSeconds;
-    bool afresh = false;  ///< what is remembered is not read, only written
+    bool afresh = false;  ///< cached results are replaced, not read
     bool warns = true;    ///< one line for each plugin or device that is bad
   };
   Probes(std::shared_ptr<DiskCache> cache, Options options);
 
-  /// Probes those that are not known, each in processes of its own, all at once.
+  /// Probes candidates that are not cached, in parallel, each in its own processes.
   void ask(const std::vector<const PluginCandidate*>& candidates);
   const ProbeResult& of(const PluginCandidate& candidate);
-  /// Prints "FILE is not used: why", if that is so and nobody was told yet.
+  /// Prints "FILE is not used: why" for a bad plugin, once.
   void warn(const PluginCandidate& candidate);
 
  private:

@@ -20,8 +20,8 @@
 namespace tenon {
 namespace {
 
-/// Not SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT and the real-time ones: drivers use them for
-/// memory that moves, for crash reports and to talk to their threads.
+/// Signals that belong to the program. Not SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT and real-time
+/// signals, which drivers use for managed memory, crash reports and their threads.
 struct Signal {
   int number;
   const char* name;
@@ -57,7 +57,7 @@ std::map<std::string, std::string> by_name(const std::vector<std::string>& varia
   return out;
 }
 
-/// Names that other code of the process, or a child of it, acts upon.
+/// Whether other code of the process, or a child, acts upon a variable of this name.
 bool is_shared_name(std::string_view name) {
   constexpr std::string_view kStarts[] = {"LD_", "LC_",     "LANG",   "PATH",   "HOME", "TZ",
                                           "TMP", "MALLOC_", "GLIBC_", "TENON_", "XDG_", "PYTHON"};
@@ -118,7 +118,7 @@ uint64_t float_control() {
 #if defined(__x86_64__)
   uint16_t x87 = 0;
   asm volatile("fnstcw %0" : "=m"(x87));
-  return uint64_t{x87} << 32 | (_mm_getcsr() & ~0x3fu);  // without what has happened so far
+  return uint64_t{x87} << 32 | (_mm_getcsr() & ~0x3fu);  // without the exception flags
 #elif defined(__aarch64__)
   uint64_t control = 0;
   asm volatile("mrs %0, fpcr" : "=r"(control));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What of a process belongs to its program, and no plugin may change. Probes and the conformance
-// tool look at it before and after they call a plugin.
+// Process state that plugins must not change. Probes and the conformance tool compare it before and
+// after calls of a plugin.
 #pragma once
 
 #include <sched.h>
@@ -14,23 +14,23 @@
 namespace tenon {
 
 struct ProcessState {
-  /// Of the process, and of the thread that asks.
+  /// The state of the process and of the calling thread.
   static ProcessState now();
-  /// What costs little to look at: directory, locale, signals, rounding and floating point control.
-  /// The rest is as it is in any other of these.
+  /// The state that is cheap to read: directory, locale, signals, rounding and floating point
+  /// control. Other fields are equal in all results.
   static ProcessState of_calls();
-  /// As a program finds it that nobody has touched: a parent hands down what it ignores.
+  /// Sets umask and signals to their defaults, as a parent passes on ignored and blocked signals.
   static void make_plain();
-  /// Puts back directory, locale, umask, blocked signals, rounding and floating point control.
+  /// Restores directory, locale, umask, blocked signals, rounding and floating point control.
   void put_back() const;
 
   std::string directory, locale;
   unsigned umask = 0;
-  std::array<uintptr_t, 12> handlers{};  ///< of the signals that belong to the program
+  std::array<uintptr_t, 12> handlers{};  ///< handlers of signals that belong to the program
   std::array<bool, 65> blocked{};
   cpu_set_t processors{};  ///< on which the thread may run
   int rounding = 0;
-  uint64_t float_control = 0;  ///< traps, what happens to subnormals, x87 precision
+  uint64_t float_control = 0;  ///< traps, treatment of subnormals, x87 precision
   struct Stream {
     bool is_open = false;
     uint64_t device = 0, file = 0;
@@ -42,13 +42,14 @@ struct ProcessState {
   bool alarm = false;                  ///< a timer will send SIGALRM
 };
 
-/// Of the calling thread: traps, rounding, what happens to subnormals, on x86 also the precision of
-/// x87 sums; 0 where it is not known.
+/// Floating point control of the calling thread: traps, rounding, treatment of subnormals, on x86
+/// also the x87 precision. 0 if unknown.
 uint64_t float_control();
 void set_float_control(uint64_t control);
 
 /// The first difference, as "the working directory: expected /a, got /b"; "" if there is none. New
-/// variables under a name of the plugin's own are none.
+/// environment variables are allowed, unless other code acts upon their names (LD_, LC_, TENON_,
+/// ..).
 std::string difference(const ProcessState& before, const ProcessState& after);
 
 }  // namespace tenon

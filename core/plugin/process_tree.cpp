@@ -21,7 +21,7 @@ struct Process {
   char state = '?';
 };
 
-/// From /proc/N/stat: "N (name) S parent ...", where the name may hold anything.
+/// Reads /proc/N/stat: "N (name) S parent ...", where the name may contain any character.
 Process read_process(int number) {
   std::ifstream file(fmt::format("/proc/{}/stat", number));
   std::string line;
@@ -71,7 +71,7 @@ void end_processes_below(int root) {
   constexpr int kMostRounds = 200;
   for (int round = 0; round < kMostRounds; ++round) {
     const std::vector<int> processes = processes_below(root);
-    // Stopped first, so that none starts others while they are counted off.
+    // Stop all first, so that none starts others meanwhile.
     for (const int process : processes) kill(process, SIGSTOP);
     for (const int process : processes) kill(process, SIGKILL);
     while (waitpid(-1, nullptr, WNOHANG) > 0) {

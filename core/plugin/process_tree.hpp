@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Processes below one, as /proc shows them.
+// Descendants of a process, read from /proc.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace tenon {
 
-/// All that descend from `root`, without it; zombies are left out.
+/// All descendants of `root`, without zombies.
 std::vector<int> processes_below(int root);
-/// Bytes of memory that are this process's alone or shared memory, and no file's; 0 if it is gone.
+/// Bytes of anonymous and shared memory of a process, without file mappings. 0 if it has ended.
 uint64_t own_memory(int process);
-/// Kills and reaps them, and what they start meanwhile. For a subreaper.
+/// Kills and reaps all descendants, also those started meanwhile. For a subreaper.
 void end_processes_below(int root);
 
 }  // namespace tenon

@@ -42,7 +42,7 @@ void read_dtypes(const tn_properties& p, const std::string& who, Capabilities& o
         fmt::format("dtypes with the stride of a tn_dtype_caps, got {}", p.dtype_stride));
   for (uint32_t i = 0; i < p.dtype_count; ++i) {
     const tn_dtype_caps caps = abi_element(p.dtypes, p.dtype_stride, i);
-    if (caps.dtype >= out.dtypes.size()) continue;  // of a vendor, or newer than this core
+    if (caps.dtype >= out.dtypes.size()) continue;  // a vendor dtype, or newer than this core
     DTypeCaps& to = out.dtypes[caps.dtype];
     to.storage = caps.flags & TN_DTYPE_STORAGE;
     to.arithmetic = caps.flags & TN_DTYPE_ARITHMETIC;
@@ -52,15 +52,15 @@ void read_dtypes(const tn_properties& p, const std::string& who, Capabilities& o
   }
 }
 
-/// A fragment of an atom, and its layout as the plugin tells it.
-struct ToldLayout {
+/// A fragment of an atom, and its layout as the plugin claims it.
+struct ClaimedLayout {
   const uint8_t (&bits)[16];
   uint32_t rows, columns, lanes, threads;
   bool is_of_all;  ///< no two threads hold one element
 };
 
-/// Bits of the lane, bits of the thread, bits of the lane, each run of bits in their order; nothing
-/// for any other layout.
+/// Parses runs of bits of the lane, the thread, and the lane again, each in order. Empty for any
+/// other layout.
 std::optional<FragmentDigits> read_digits(std::span<const uint8_t> bits) {
   FragmentDigits out;
   size_t i = 0;
@@ -75,33 +75,33 @@ std::optional<FragmentDigits> read_digits(std::span<const uint8_t> bits) {
   return i == bits.size() ? std::optional(out) : std::nullopt;
 }
 
-/// Nothing where none is told, or one that is not of the fragment: each element once in the lanes
-/// of a thread, and all of them.
-std::optional<AtomLayout> read_layout(const ToldLayout& told) {
+/// Empty if no layout is claimed, or a wrong one: rows and columns must use distinct bits, all bits
+/// of the lane, and all bits of the thread if no two threads hold one element.
+std::optional<AtomLayout> read_layout(const ClaimedLayout& claimed) {
   std::set<uint8_t> used;
   const auto half = [&](size_t from, uint32_t extent) -> std::optional<FragmentDigits> {
     const auto count = static_cast<size_t>(std::countr_zero(extent));
     if (!std::has_single_bit(extent) || count > 8) return {};
     for (size_t i = 0; i < 8; ++i) {
-      const uint32_t bit = told.bits[from + i];
+      const uint32_t bit = claimed.bits[from + i];
       if ((bit != 0) != (i < count)) return {};
       if (bit == 0) continue;
       const bool is_thread = bit & TN_BIT_OF_THREAD;
       const uint32_t number = bit & ~(is_thread ? TN_BIT_OF_THREAD : TN_BIT_OF_LANE);
       if ((!is_thread && !(bit & TN_BIT_OF_LANE)) || number >= 32 ||
-          uint64_t{1} << number >= (is_thread ? told.threads : told.lanes) ||
+          uint64_t{1} << number >= (is_thread ? claimed.threads : claimed.lanes) ||
           !used.insert(static_cast<uint8_t>(bit)).second)
         return {};
     }
-    return read_digits(std::span(told.bits).subspan(from, count));
+    return read_digits(std::span(claimed.bits).subspan(from, count));
   };
-  const auto rows = half(0, told.rows), columns = half(8, told.columns);
+  const auto rows = half(0, claimed.rows), columns = half(8, claimed.columns);
   if (!rows || !columns) return {};
   const auto count_of = [&](uint32_t source) {
     return uint64_t{1} << std::ranges::count_if(used, [&](uint8_t b) { return b & source; });
   };
-  if (count_of(TN_BIT_OF_LANE) != told.lanes ||
-      (told.is_of_all && count_of(TN_BIT_OF_THREAD) != told.threads))
+  if (count_of(TN_BIT_OF_LANE) != claimed.lanes ||
+      (claimed.is_of_all && count_of(TN_BIT_OF_THREAD) != claimed.threads))
     return {};
   return AtomLayout{*rows, *columns};
 }
@@ -121,7 +121,7 @@ void read_atoms(const tn_properties& p, const std::string& who, Capabilities& ou
     };
     constexpr uint32_t kKnown =
         TN_ATOM_FLUSHES_SUBNORMALS | TN_ATOM_REDUCED_OPERANDS | TN_ATOM_TRUNCATES;
-    // Of a vendor, newer than this core, or without what it takes to emit it.
+    // Skip atoms with vendor dtypes, newer than this core, or that it cannot emit.
     if (!is_known(atom.a_dtype) || !is_known(atom.b_dtype) || !is_known(atom.accumulator_dtype))
       continue;
     const bool flushes = (atom.numerics & TN_ATOM_FLUSHES_SUBNORMALS) != 0;
@@ -201,7 +201,7 @@ DeviceFacts read_properties(const tn_properties* raw, const std::string& who) {
   check(p.storage_bytes <= 1 || p.storage_bytes == 4, who,
         fmt::format("storage_bytes of 0, 1 or 4, got {}", p.storage_bytes));
   c.storage_bytes = p.storage_bytes == 4 ? 4 : 1;
-  if (c.storage_bytes < 4) read_atoms(p, who, c);  // fragments are not loaded from packed words
+  if (c.storage_bytes < 4) read_atoms(p, who, c);  // fragments cannot be loaded from packed words
   read_rates(p, c);
   return facts;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tn_properties as the core's own data: checked, and complete whatever the plugin's age.
+// Converts tn_properties to the core's data: checked, with defaults for fields of newer versions.
 #pragma once
 
 #include <string>
@@ -16,7 +16,8 @@ struct DeviceFacts {
   std::vector<tn_memory_space> spaces;
 };
 
-/// Throws kEnvironment "[properties] cpu:0: expected ..., got ..." for what contradicts the ABI.
+/// Throws kEnvironment "[properties] cpu:0: expected ..., got ..." for properties that violate the
+/// ABI.
 DeviceFacts read_properties(const tn_properties* raw, const std::string& who);
 
 }  // namespace tenon

@@ -19,7 +19,7 @@ ErrorKind error_kind(int32_t status) {
     case TN_ERROR_IO:
     case TN_ERROR_INCOMPATIBLE:
       return ErrorKind::kEnvironment;
-    default:  // codes of a newer plugin read as internal
+    default:  // unknown codes of a newer plugin
       return ErrorKind::kInternal;
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From the ABI's status codes to exceptions.
+// Converts status codes of the ABI to exceptions.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace tenon {
 ErrorKind error_kind(int32_t status);
 const char* status_text(int32_t status);  ///< "out of memory"; "internal error" for unknown codes
 
-/// The plugin's sentence, or the name of its code if it gave none.
+/// The message of the plugin, or the text of the code if there is none.
 std::string error_message(int32_t status, const tn_error& error);
 
 /// Throws for a status that is not TN_OK: "[what] cpu:0: sentence".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Arrays: sizes, single elements, and whole runs of elements as doubles or 64-bit integers.
+// Arrays: sizes, single elements, and runs of elements as doubles or 64-bit integers.
 #include <bit>
 #include <cstring>
 #include <new>

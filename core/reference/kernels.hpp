@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The loops of the reference, one function a kind of node. Private to the module.
+// The loops of the reference, one function for each kind of node. Private to core/reference.
 #pragma once
 
 #include <functional>

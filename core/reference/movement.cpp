@@ -60,12 +60,12 @@ void walk_view(const Node& node, const std::vector<int64_t>& shape,
   std::vector<int64_t> at(shape.size(), 0);
   for (int64_t i = 0; i < count; ++i) {
     int64_t source = walk.base;
-    bool inside = true;
+    bool in_source = true;
     for (size_t k = 0; k < at.size(); ++k) {
       source += at[k] * walk.stride[k];
-      inside &= at[k] >= walk.begin[k] && at[k] < walk.end[k];
+      in_source &= at[k] >= walk.begin[k] && at[k] < walk.end[k];
     }
-    element(i, inside ? source : -1);
+    element(i, in_source ? source : -1);
     for (size_t k = at.size(); k-- > 0;) {
       if (++at[k] < shape[k]) break;
       at[k] = 0;

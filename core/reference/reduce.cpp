@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// REDUCE: from the identity on, in the accumulator's dtype, in row-major order of the sources.
+// REDUCE: starts from the identity, in the dtype of the accumulator, in row-major order of the
+// sources.
 #include "core/ir/scalar_op.hpp"
 #include "core/reference/kernels.hpp"
 #include "core/support/error.hpp"
@@ -9,15 +10,15 @@ namespace tenon::reference {
 void walk_reduce(const ReduceAttr& attr, const std::vector<int64_t>& source_shape,
                  const std::function<void(int64_t, int64_t)>& element) {
   const size_t rank = source_shape.size();
-  std::vector<int64_t> kept = source_shape;
+  std::vector<int64_t> reduced_shape = source_shape;
   std::vector<bool> reduced(rank, false);
   int64_t terms = 1, results = 1;
   for (const int axis : attr.axes) {
     reduced[axis] = true;
-    kept[axis] = 1;
+    reduced_shape[axis] = 1;
     terms *= source_shape[axis];
   }
-  for (const int64_t size : kept) results *= size;
+  for (const int64_t size : reduced_shape) results *= size;
   const std::vector<int64_t> strides = strides_of(source_shape);
   // Offset of the number `flat` counted over the axes that are reduced, or over those that are not.
   const auto offset = [&](int64_t flat, bool over_reduced) {
@@ -42,16 +43,17 @@ Array reduce(const Node& node, const Array& x) {
   std::vector<int64_t> shape = x.shape;
   for (const int axis : attr.axes) shape[axis] = 1;
   const DType type = attr.accumulator == DType::kVoid ? node.dtype : attr.accumulator;
-  Array sums = Array::zeros(type, shape);
-  // The narrower dtype's: a maximum over nothing must survive the cast back.
+  Array accumulators = Array::zeros(type, shape);
+  // The identity of the narrower dtype: a maximum over nothing must survive the cast back.
   const Scalar start = cast(identity(attr.op, node.dtype), type);
-  for (int64_t i = 0; i < sums.count(); ++i) sums.set(i, start);
+  for (int64_t i = 0; i < accumulators.count(); ++i) accumulators.set(i, start);
   walk_reduce(attr, x.shape, [&](int64_t i, int64_t source) {
-    sums.set(i, evaluate_scalar(attr.op, type, {sums.at(i), cast(x.at(source), type)}));
+    accumulators.set(
+        i, evaluate_scalar(attr.op, type, {accumulators.at(i), cast(x.at(source), type)}));
   });
-  if (type == node.dtype) return sums;
+  if (type == node.dtype) return accumulators;
   Array out = Array::zeros(node.dtype, std::move(shape));
-  for (int64_t i = 0; i < out.count(); ++i) out.set(i, cast(sums.at(i), node.dtype));
+  for (int64_t i = 0; i < out.count(); ++i) out.set(i, cast(accumulators.at(i), node.dtype));
   return out;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One node, and whole graphs with their regions.
+// Evaluates nodes, and graphs with their regions.
 #include "core/reference/reference.hpp"
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The reference tensor: what every op means, by the plainest loops. Slow, and obviously right.
+// The reference: defines every op by plain loops. Slow and simple.
 //
 // Elements are held as the bits of their dtype. Floating-point ops compute in double and round once
 // to the dtype (f64's transcendental functions in long double); integers are exact. REDUCE combines
@@ -21,17 +21,17 @@ namespace tenon {
 /// Sizes of a shape under values of the symbols. Throws kInvalid for a symbol without a value.
 std::vector<int64_t> concrete_shape(const Shape& shape, const SymbolValues& symbols);
 
-/// The values of the graph's symbols: those given, and those that a param's shape tells. Throws
+/// The values of the graph's symbols: those given, and those inferred from shapes of params. Throws
 /// kInvalid where a shape does not fit, a value is outside the symbol's bounds, or one is missing.
 SymbolValues bind_symbols(const Graph& graph, const std::vector<std::vector<int64_t>>& shapes,
                           SymbolValues given = {});
 
-/// One node given its operands. Throws on PARAM (but is_dim).
+/// Evaluates one node on its operands. Throws for a PARAM without is_dim.
 Array evaluate_node(const Node& node, const std::vector<const Array*>& operands,
                     const SymbolValues& symbols);
 
-/// Runs a whole graph; inputs in the order of graph.params. Checks dtypes and shapes; symbols that
-/// a param's shape tells need not be given.
+/// Evaluates a graph on inputs in the order of graph.params. Checks dtypes and shapes. Symbols that
+/// shapes of params determine need not be given.
 std::vector<Array> evaluate(const Graph& graph, const std::vector<Array>& inputs,
                             const SymbolValues& symbols = {});
 

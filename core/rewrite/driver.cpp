@@ -12,8 +12,8 @@
 namespace tenon::rewrite {
 namespace {
 
-/// Replacements in a row of what a replacement made, by rules from outside.
-constexpr int kLongestChain = 64;
+/// Most successive replacements of one node by rules of applications.
+constexpr int kMaxChain = 64;
 
 class Driver {
  public:
@@ -34,12 +34,12 @@ class Driver {
   }
 
  private:
-  /// A node on its way: its sources first, then itself, then what a rule made of it.
+  /// A node on the stack: first its sources, then itself, then its replacement are rewritten.
   struct Visit {
     NodeRef node;
     size_t next = 0;
-    NodeRef rebuilt;      ///< the node on final sources
-    NodeRef replacement;  ///< what a rule gave for it
+    NodeRef rebuilt;      ///< the node with rewritten sources
+    NodeRef replacement;  ///< the result of a rule
     int chain = 0;        ///< replacements that led to it
   };
 
@@ -77,7 +77,7 @@ class Driver {
   void finish(const NodeRef& node, NodeRef result) {
     const bool keeps_itself = node == result;
     if (done_.try_emplace(node.get(), std::move(result)).second && !keeps_itself)
-      kept_.push_back(node);
+      alive_.push_back(node);
   }
 
   bool is_final(const Node& node) const {
@@ -102,7 +102,7 @@ class Driver {
     return builder_.make(node.op, node.dtype, node.shape, std::move(sources), std::move(attr));
   }
 
-  /// One result for one graph, so that the results of one loop still share it.
+  /// Cached by graph, so that the results of one loop still share it.
   GraphRef region(const GraphRef& graph) {
     const auto known = regions_.find(graph.get());
     if (known != regions_.end()) return known->second.second;
@@ -117,11 +117,11 @@ class Driver {
       NodeRef made = rule->apply(node, builder_);
       if (!made || made == node) continue;
       TN_ASSERT(made->dtype == node->dtype && same_shape(made->shape, node->shape));
-      if (bounded_ && (budget_ == 0 || chain >= kLongestChain))
+      if (bounded_ && (budget_ == 0 || chain >= kMaxChain))
         fail(ErrorKind::kInvalid,
              "[rules] expected rules that come to an end, after {} replacements of one node at "
              "most; got '{}' once more",
-             kLongestChain, rule->name);
+             kMaxChain, rule->name);
       if (budget_ == 0) {
         TN_LOG("rewrite", "no end of rewriting {} by {}: left as it is", op_info(node->op).text,
                rule->name);
@@ -139,9 +139,9 @@ class Driver {
   const bool bounded_;
   std::array<std::vector<const Rule*>, 256> by_op_;
   FlatMap<const Node*, NodeRef> done_;
-  std::vector<NodeRef> kept_;  ///< keeps those keys of done_ alive that are no results
+  std::vector<NodeRef> alive_;  ///< keeps keys of done_ alive that are not results
   std::unordered_map<const Graph*, std::pair<GraphRef, GraphRef>> regions_;
-  size_t budget_ = 0;  ///< replacements left: a bound for rules that undo each other
+  size_t budget_ = 0;  ///< replacements left, which bounds rules that undo each other
 };
 
 }  // namespace

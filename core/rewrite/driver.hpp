@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The one driver of all graph rewriting: rules are data, this applies them until none fits.
+// The driver of graph rewriting: applies rules, which are data, until none matches.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,9 @@
 
 namespace tenon::rewrite {
 
-/// Replaces a node whose op is among `roots`. `apply` gives the replacement, or null where the
-/// pattern or its condition does not hold. The replacement never contains the node itself, and its
-/// new nodes are rewritten in turn.
+/// A rule for nodes whose op is in `roots`. `apply` returns the replacement, or null if the pattern
+/// or its condition does not hold. The replacement must not contain the node itself; its new nodes
+/// are rewritten in turn.
 struct Rule {
   std::string_view name;
   std::vector<Op> roots;
@@ -23,14 +23,13 @@ using Rules = std::vector<Rule>;
 
 Rules operator+(Rules a, const Rules& b);
 
-/// Rewrites every node below the outputs, operands first, the graphs of IF and LOOP too. Nodes are
-/// made anew in `builder`, so equal ones become one. Takes time linear in the nodes that there are
-/// and that rules make; does not recurse over nodes. Rules that undo each other end by a budget,
-/// and the graph stays as it is then.
+/// Rewrites every node below the outputs, operands first, also in graphs of IF and LOOP. Nodes are
+/// rebuilt in `builder`, so equal ones are shared (CSE). Linear in the nodes that exist and that
+/// rules make, without recursion. A budget stops rules that undo each other; the graph stays as it
+/// is then.
 Graph run(const Graph& graph, const Rules& rules, Builder& builder);
 
-/// The same with rules from outside: throws kInvalid, naming the rule, for those that do not come
-/// to an end.
+/// The same with rules of applications. Throws kInvalid, naming the rule, if they do not terminate.
 Graph run_bounded(const Graph& graph, const Rules& rules, Builder& builder);
 
 }  // namespace tenon::rewrite

@@ -23,10 +23,10 @@ void require_arithmetic(const Capabilities& capabilities, Op op, DType dtype) {
          op_info(op).text, dtype_name(dtype));
 }
 
-/// The value of a dimension: the kernel's own index arithmetic gives it in any integer dtype.
+/// Whether the node is the value of a dimension, which lowering computes in any integer dtype.
 bool is_dim(const Node& node) { return node.op == Op::PARAM && node.as<ParamAttr>().is_dim; }
 
-/// Two words are no register that a float's bits could be in.
+/// Throws for bit casts between floats and 64-bit integers that are split into two words.
 void check_bits(const Node& cast, const Capabilities& capabilities) {
   const DType from = cast.sources[0]->dtype;
   if (cast.as<CastAttr>().bits && is_wide(from) != is_wide(cast.dtype) &&
@@ -36,7 +36,7 @@ void check_bits(const Node& cast, const Capabilities& capabilities) {
          dtype_name(from), dtype_name(cast.dtype));
 }
 
-/// What is left must be what the device can do.
+/// Throws unless the device supports all ops and dtypes.
 void check(const Graph& graph, const Capabilities& capabilities) {
   for (const NodeRef& node : topological(graph.outputs)) {
     const Op op = node->op;

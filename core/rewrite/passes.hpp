@@ -10,22 +10,22 @@
 
 namespace tenon {
 
-/// Algebra, movement collapse, casts, constant folding: same values by the rules of ops.def, fewer
-/// nodes.
+/// Simplifies algebra, movement ops, casts and constants. Values stay the same by the rules of
+/// ops.def.
 Graph simplify(const Graph& graph, Builder& builder);
 
-/// Simplifies, and for a device without 64-bit integers among them computes positions, and other
-/// i64 and u64 values that are never beyond 32 bits, in i32 and u32. Inputs and outputs stay as
-/// they are. Done before a graph is scheduled, so that no buffer between kernels holds them.
+/// Simplifies. If a device lacks 64-bit integers, also narrows i64 and u64 values that fit 32 bits,
+/// as positions, to i32 and u32. Inputs and outputs keep their dtypes. Runs before scheduling, so
+/// that buffers between kernels are narrowed too.
 Graph simplify_for(const Graph& graph, std::span<const Capabilities* const> devices,
                    Builder& builder);
 
-/// Every contraction of f32 (a REDUCE.ADD of a MUL, moved or not) that says nothing of its own gets
-/// the precision, so that kernels, their text and what judges them know of it.
+/// Sets the precision of every f32 contraction (a REDUCE.ADD of a MUL, perhaps with views between)
+/// that has none, so that kernels, their text and the judge see it.
 Graph allow_precision(const Graph& graph, Precision precision, Builder& builder);
 
-/// For one device: decomposes optional ops that it does not claim and computes dtypes without
-/// arithmetic in a wider one. Throws kUnsupported with op, dtype and what is missing for the rest.
+/// Legalises for one device: decomposes optional ops that it does not claim, and computes dtypes
+/// without arithmetic in a wider one. Throws kUnsupported with op, dtype and the missing claim.
 Graph legalise(const Graph& graph, const Capabilities& capabilities, Builder& builder);
 
 }  // namespace tenon

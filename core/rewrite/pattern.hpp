@@ -14,7 +14,7 @@
 
 namespace tenon::rewrite {
 
-/// Which dtypes a rule holds for: of a comparison's operands, of the result otherwise.
+/// Dtypes that a rule holds for: those of a comparison's operands, else of the result.
 enum Types : uint8_t { kInt = 1, kFloat = 2, kBool = 4, kAll = 7 };
 
 struct TextRule {
@@ -23,7 +23,7 @@ struct TextRule {
   std::string_view pattern, replacement;
 };
 
-/// Whether the node is of the pattern; then its variables are bound.
+/// Whether the node matches the pattern; then its variables are bound.
 bool match(const Formula& pattern, const NodeRef& node, Bindings& bound);
 
 /// Throws kInternal for text that is no formula.

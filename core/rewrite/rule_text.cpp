@@ -17,12 +17,12 @@ namespace {
 
 constexpr size_t kMaxRules = 10000;
 
-/// Which parts of a rule are of one dtype.
-class Typing {
+/// Type inference: finds which parts of a rule have equal dtypes.
+class TypeInference {
  public:
-  Typing() : same_(kBool + 1) { std::iota(same_.begin(), same_.end(), size_t{0}); }
+  TypeInference() : same_(kBool + 1) { std::iota(same_.begin(), same_.end(), size_t{0}); }
 
-  /// Of the formula's value, after its ops have said what is equal. Numbers are kept for later.
+  /// The type class of a formula, after unifying the classes of its parts. Numbers are recorded.
   size_t visit(Formula& f) {
     if (f.kind == Formula::Kind::kVariable) return static_cast<size_t>(f.variable - 'a');
     if (f.kind == Formula::Kind::kNumber) {
@@ -35,7 +35,7 @@ class Typing {
     for (Formula& operand : f.operands) types.push_back(visit(operand));
     first_operand_ = types[0];
     if (f.op == Op::SHL || f.op == Op::SHR) {
-      // An amount may be of another dtype; a number is of the same.
+      // A shift amount may have another dtype; a constant has the same.
       if (f.operands[1].kind == Formula::Kind::kNumber) unify(types[0], types[1]);
       return types[0];
     }
@@ -51,11 +51,13 @@ class Typing {
   }
   bool is_bool(size_t a) const { return find(a) == find(kBool); }
   const std::vector<std::pair<Formula*, size_t>>& numbers() const { return numbers_; }
-  size_t first_operand() const { return first_operand_; }  ///< of the op visited last
+  size_t first_operand() const {
+    return first_operand_;
+  }  ///< class of the first operand of the last visited op
 
  private:
-  static constexpr size_t kBool = 26;  ///< after the letters
-  std::vector<size_t> same_;           ///< a forest
+  static constexpr size_t kBool = 26;  ///< index of the class of bool, after the 26 letters
+  std::vector<size_t> same_;           ///< union-find parents
   std::vector<std::pair<Formula*, size_t>> numbers_;
   size_t first_operand_ = 0;
 };
@@ -105,7 +107,7 @@ class RuleParser {
     cursor_.expect("->");
     const size_t right = cursor_.position();
     rule.replacement = Formula::parse(cursor_);
-    // What asks for a token moves on to the next line's.
+    // Asking for a token skips to the next line, so line ends are checked first.
     bool ends = cursor_.line_ends();
     if (!ends && cursor_.accept_word("where")) ends = where(rule);
     if (!ends && cursor_.accept_word("approximate")) {
@@ -117,7 +119,7 @@ class RuleParser {
     return rule;
   }
 
-  /// Whether the line ends after it.
+  /// Parses the `where` part. Returns whether the line ends after it.
   bool where(WrittenRule& rule) {
     rule.types = 0;
     for (;;) {
@@ -145,16 +147,16 @@ class RuleParser {
         cursor_.error_at(right, fmt::format("expected variables of the left side ({}), got '{}'",
                                             fmt::join(rule.variables, ", "), variable));
 
-    Typing typing;
-    const size_t result = typing.visit(rule.pattern);
+    TypeInference inference;
+    const size_t result = inference.visit(rule.pattern);
     const bool compares = op_info(rule.pattern.op).kind == OpKind::COMPARE;
-    const size_t own = compares ? typing.first_operand() : result;
-    typing.unify(typing.visit(rule.replacement), result);
+    const size_t own = compares ? inference.first_operand() : result;
+    inference.unify(inference.visit(rule.replacement), result);
 
     std::vector<size_t> found;  // the classes of RuleDTypes
     const auto number_of = [&](size_t part, int holder) {
-      if (typing.is_bool(part)) return WrittenRule::kBoolOnly;
-      const size_t type = typing.find(part);
+      if (inference.is_bool(part)) return WrittenRule::kBoolOnly;
+      const size_t type = inference.find(part);
       auto at = std::ranges::find(found, type);
       if (at == found.end()) {
         if (found.size() == 2)
@@ -166,19 +168,19 @@ class RuleParser {
         rule.holder[static_cast<size_t>(number)] = holder;
       return number;
     };
-    // An own dtype that is bool leaves the first place empty.
-    found.push_back(typing.is_bool(own) ? SIZE_MAX : typing.find(own));
+    // If the own dtype is bool, the first entry stays empty.
+    found.push_back(inference.is_bool(own) ? SIZE_MAX : inference.find(own));
     rule.type_of[WrittenRule::kResult] = number_of(result, WrittenRule::kResult);
     for (const char variable : rule.variables) {
       const int letter = variable - 'a';
       rule.type_of[static_cast<size_t>(letter)] = number_of(static_cast<size_t>(letter), letter);
     }
-    for (const auto& [number, part] : typing.numbers()) {
-      if (typing.is_bool(part)) {
+    for (const auto& [number, part] : inference.numbers()) {
+      if (inference.is_bool(part)) {
         number->boolean = true;
         continue;
       }
-      const auto at = std::ranges::find(found, typing.find(part));
+      const auto at = std::ranges::find(found, inference.find(part));
       const int holder =
           at == found.end() ? -1 : rule.holder[static_cast<size_t>(at - found.begin())];
       if (holder < 0)
@@ -193,7 +195,8 @@ class RuleParser {
   std::string_view origin_;
 };
 
-/// Numbers of a formula must be numbers of their dtypes: floats but for rounding, integers exactly.
+/// Throws unless the numbers of a formula fit their dtypes: integers exactly, floats after
+/// rounding.
 void check_numbers(const Formula& f, const WrittenRule& rule, const RuleDTypes& dtypes,
                    DType result) {
   for (const Formula& operand : f.operands) check_numbers(operand, rule, dtypes, result);
@@ -207,7 +210,7 @@ void check_numbers(const Formula& f, const WrittenRule& rule, const RuleDTypes& 
     const double off = std::abs(f.value(dtype).as_double() - f.number);
     fits = !std::isfinite(f.number) || off <= std::abs(f.number) / 8;
   } else if (!(f.number == -1 && !is_signed(dtype))) {
-    // Exact, whatever the width: of integers a formula holds what a double does.
+    // A formula holds integers as doubles, so they must be exact at any width.
     fits = std::abs(f.number) <= 0x1p53 && std::trunc(f.number) == f.number &&
            f.value(dtype).as_double() == f.number;
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Rules that an application writes, a line each:
+// Rewrite rules of an application, one on each line:
 //
 //   log_of_exp: ln(exp(x)) -> x where f32, f64 approximate
 //
-// A name, two formulas (core/ir/formula.hpp), the dtypes that it is for, and whether its sides are
-// only roughly equal. The dtype of a rule is that of a comparison's operands, of the result
-// otherwise.
+// A rule has a name, two formulas (core/ir/formula.hpp), its dtypes, and `approximate` if its sides
+// are only roughly equal. The dtype of a rule is that of a comparison's operands, else of the
+// result.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@
 
 namespace tenon::rewrite {
 
-/// A rule's values are of its own dtype [0], of another [1], or always bool. kVoid where it has no
-/// such values.
+/// The values of a rule have its own dtype [0], another dtype [1], or are bool. kVoid where it has
+/// no such values.
 using RuleDTypes = std::array<DType, 2>;
 
 struct WrittenRule {
@@ -32,22 +32,22 @@ struct WrittenRule {
 
   static constexpr int kBoolOnly = -1;
   static constexpr size_t kResult = 26;
-  /// Which of RuleDTypes a variable has, by letter; at the end the result.
+  /// Index into RuleDTypes of each variable, by letter; the last entry is the result.
   std::array<int, 27> type_of{};
-  /// For each of RuleDTypes, who has it: a variable's letter, or kResult; -1: nothing.
+  /// For each of RuleDTypes, a variable with that dtype, or kResult; -1: none.
   std::array<int, 2> holder{-1, -1};
 };
 
-/// Throws kInvalid, naming line and column, for what is no rule: also where a variable of the right
-/// side is not on the left, or nothing tells the dtype of a number.
+/// Throws kInvalid with line and column for text that is not a rule, for a variable that is only on
+/// the right side, and for a number whose dtype cannot be inferred.
 std::vector<WrittenRule> parse_rules(std::string_view text, std::string_view origin);
 
-/// A side of a rule as a graph over params of `count` elements, one for each variable. Throws
-/// kInvalid where ops or numbers do not fit the dtypes.
+/// One side of a rule as a graph, with a param of `count` elements for each variable. Throws
+/// kInvalid if ops or numbers do not fit the dtypes.
 Graph side(const WrittenRule& rule, const Formula& formula, const RuleDTypes& dtypes, int64_t count,
            Builder& builder);
 
-/// The rule for these dtypes: a bit in the set [own] for each other one.
+/// Compiles the rule for pairs of dtypes: others[own] is the set of other dtypes.
 Rule make_rule(WrittenRule rule, const std::array<DTypeSet, 32>& others);
 
 }  // namespace tenon::rewrite

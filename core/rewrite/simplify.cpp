@@ -7,7 +7,7 @@ namespace tenon {
 
 Graph simplify(const Graph& graph, Builder& builder) {
   using namespace rewrite;
-  const ForkHold hold;  // before the lock of what is made once
+  const ForkHold hold;  // before the lock of the static below
   static const auto& rules = *new Rules(fold_rules() + movement_rules() + cast_rules() +
                                         reduce_rules() + one_place_rules() + algebra_rules());
   return run(graph, rules, builder);

@@ -7,13 +7,13 @@
 namespace tenon::rewrite {
 namespace {
 
-constexpr double kMost = 9007199254740992;  // 2^53: doubles count no further
+constexpr double kMost = 9007199254740992;  // 2^53: beyond it doubles skip integers
 
 Range make(double low, double high) {
   return {low, high, std::abs(low) <= kMost && std::abs(high) <= kMost};
 }
 
-/// Every value of a dtype.
+/// The range of a dtype.
 Range whole(DType dtype) {
   if (dtype == DType::kBool) return make(0, 1);
   if (!is_int(dtype) || dtype_size(dtype) > 4) return {};
@@ -28,7 +28,7 @@ Range either(const Range& a, const Range& b) {
   return a.known && b.known ? hull({a.low, a.high, b.low, b.high}) : Range{};
 }
 
-/// Two's complement numbers of as many bits as both need.
+/// Range of bitwise ops: all two's complement numbers with the bits that both operands need.
 Range bits(const Range& a, const Range& b) {
   double limit = 1;
   while (limit <= std::max(a.high, b.high) || -limit > std::min(a.low, b.low)) limit *= 2;
@@ -65,7 +65,7 @@ Range Ranges::of(const NodeRef& node) {
     stack.pop_back();
     if (known_.contains(top.get())) continue;
     const Range range = exact(*top);
-    // What does not fit wraps.
+    // A range that does not fit the dtype wraps.
     const bool holds = range.known && (fits(range, top->dtype) || dtype_size(top->dtype) > 4);
     const bool negative = top->dtype == DType::kU64 && range.low < 0;
     known_[top.get()] = holds && !negative ? range : whole(top->dtype);
@@ -74,7 +74,7 @@ Range Ranges::of(const NodeRef& node) {
   return known_.at(node.get());
 }
 
-/// Without wrapping.
+/// The range without wrapping.
 Range Ranges::exact(const Node& node) const {
   switch (node.op) {
     case Op::CONST:

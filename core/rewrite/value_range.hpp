@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Bounds of integer nodes: what their values can be, whatever the inputs hold.
+// Value range analysis: bounds of integer nodes for all inputs.
 #pragma once
 
 #include <unordered_map>
@@ -9,17 +9,17 @@
 
 namespace tenon::rewrite {
 
-/// Every value is in [low, high]. The bounds are whole numbers below 2^53; beyond that nothing is
-/// known.
+/// Every value is in [low, high]. Bounds are integers below 2^53 in magnitude; else `known` is
+/// false.
 struct Range {
   double low = 0, high = 0;
   bool known = false;
 };
 
-/// True if every value of a dtype is one of the range's.
+/// Whether a dtype holds every value of the range.
 bool fits(const Range& range, DType dtype);
 
-/// Remembers the ranges of nodes, and keeps these alive.
+/// Caches the ranges of nodes, and keeps the nodes alive.
 class Ranges {
  public:
   Range of(const NodeRef& node);

@@ -8,8 +8,8 @@
 
 #include "core/compile/compiler.hpp"
 #include "core/runtime/compile_kernel.hpp"
-#include "core/runtime/for_all.hpp"
-#include "core/runtime/own_program.hpp"
+#include "core/runtime/custom_program.hpp"
+#include "core/runtime/parallel_for.hpp"
 #include "core/runtime/plan.hpp"
 #include "core/schedule/canonical.hpp"
 #include "core/support/error.hpp"
@@ -26,37 +26,38 @@ class PlanBuilder {
   SchedulePlanRef build(const Schedule& schedule) {
     prepared_ = schedule.prepared;
     auto plan = skeleton(schedule);
-    for_all(distinct_.size(), [&](size_t i) { lower(distinct_[i], i); });
+    parallel_for(distinct_.size(), [&](size_t i) { lower(distinct_[i], i); });
     compile();
     for (const Job& job : jobs_) finish(job);
     return seal(std::move(plan));
   }
 
  private:
-  /// Plans are filled in after all kernels of the whole tree are compiled.
+  /// Plans are filled in after the kernels of the plan and of its regions are compiled.
   struct Draft {
     const Schedule* schedule = nullptr;
     std::vector<StepPlan> steps;
     std::vector<std::array<std::unique_ptr<Draft>, 2>> regions;
   };
-  /// A kernel of the schedule under the names of its graph.
+  /// A kernel of the schedule and the names that its graph gives to params and symbols.
   struct Job {
     Draft* draft;
     size_t step;
     size_t distinct;
     CanonicalKernel names;
   };
-  /// What kernels have in common that differ in names alone.
+  /// One compilation for all kernels that differ only in names.
   struct Distinct {
-    const KernelCall* first;  ///< of the kernels that it stands for
+    const KernelCall* first;  ///< of the kernels that share this compilation
     Graph graph;              ///< under canonical names
     int device;
     std::shared_ptr<const PreparedKernel> prepared;  ///< by the scheduler, or null
     std::optional<KernelCompilation> compilation;
     CompiledKernel kernel;
-    std::shared_ptr<SizedKernel> sized;  ///< in its place, where a launch tells the sizes
+    std::shared_ptr<SizedKernel>
+        sized;  ///< instead of a compiled kernel, where sizes are known at launch
   };
-  /// One Builder makes equal nodes the same, so these are equal where the kernels are.
+  /// Nodes of one Builder are hash-consed, so equal kernels have equal keys.
   using Key = std::tuple<int, std::vector<int>, std::vector<int>, std::vector<NodeRef>,
                          std::vector<NodeRef>>;
 
@@ -122,14 +123,14 @@ class PlanBuilder {
     try {
       distinct.compilation.emplace(distinct.graph, options_of(distinct), distinct.prepared,
                                    device_of(distinct), compiler_, chooser_);
-      if (!waits_for_sizes(distinct)) distinct.kernel.lowered = distinct.compilation->lower(number);
+      if (!defer_to_launch(distinct)) distinct.kernel.lowered = distinct.compilation->lower(number);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kUnsupported) throw;
       refuse(distinct, number, error);
     }
   }
 
-  /// Says what was refused by the names that the user knows.
+  /// Rethrows with the names of the graph, which the user knows.
   [[noreturn]] void refuse(const Distinct& distinct, size_t number, Error error) const {
     try {
       if (!chooser_.tells_equal_kernels_apart())
@@ -142,9 +143,10 @@ class PlanBuilder {
     throw Error(error.kind(), fmt::format("{} (on {})", error.what(), device_of(distinct).id()));
   }
 
-  /// Kernels of many sizes wait for the sizes; ops and dtypes that no size would have were refused.
-  bool waits_for_sizes(Distinct& distinct) const {
-    if (!SizedKernel::is_one(distinct.graph)) return false;
+  /// A kernel whose symbols have several ranges is compiled when a launch gives its sizes. Ops and
+  /// dtypes that the device lacks at any size are refused now.
+  bool defer_to_launch(Distinct& distinct) const {
+    if (!SizedKernel::has_several_ranges(distinct.graph)) return false;
     LowerOptions options = options_of(distinct);
     options.name = distinct.compilation->name();
     const auto later = chooser_.for_later(options.name);
@@ -157,14 +159,14 @@ class PlanBuilder {
 
   void compile() {
     TN_LOG("plan", "{} kernels, {} different ones", jobs_.size(), distinct_.size());
-    // The longest first: else one thread may begin it when the others are done.
+    // The longest first, so that no thread begins it when the others are done.
     std::vector<Distinct*> order;
     for (Distinct& distinct : distinct_)
       if (!distinct.sized) order.push_back(&distinct);
     std::ranges::stable_sort(order, std::greater(), [](const Distinct* distinct) {
       return distinct->kernel.lowered.program.get()->total_size;
     });
-    for_all(order.size(), [&](size_t i) {
+    parallel_for(order.size(), [&](size_t i) {
       Distinct& distinct = *order[i];
       distinct.kernel = distinct.compilation->compile(std::move(distinct.kernel.lowered));
       const auto& [lowered, executable] = distinct.kernel;
@@ -205,7 +207,7 @@ class PlanBuilder {
       }
     }
     Schedule schedule = *draft->schedule;
-    schedule.prepared = nullptr;  // has done its work
+    schedule.prepared = nullptr;  // not needed after compilation
     return std::make_shared<SchedulePlan>(std::move(schedule), std::move(draft->steps), devices_,
                                           programs());
   }

@@ -18,19 +18,19 @@ namespace {
 using rewrite::RuleDTypes;
 using rewrite::WrittenRule;
 
-constexpr int64_t kDrawn = 1024;  ///< beside all combinations of the extremes of two variables
+constexpr int64_t kDrawn = 1024;  ///< random draws, besides all pairs of extremes of two variables
 
 void collect_numbers(const Formula& f, std::vector<double>& out) {
   if (f.kind == Formula::Kind::kNumber) out.push_back(f.number);
   for (const Formula& operand : f.operands) collect_numbers(operand, out);
 }
 
-/// Where rules go wrong: zeros, ends of the range, NaN, and the rule's own numbers with what stands
-/// beside them.
+/// Boundary values: zeros, ends of the range, NaN, and the numbers of the rule with their
+/// neighbours.
 std::vector<Scalar> extremes(DType dtype, const std::vector<double>& numbers) {
   if (dtype == DType::kBool) return {zero(dtype), one(dtype)};
   std::vector<Scalar> out;
-  const auto beside = [&](const Scalar& s) {
+  const auto add_with_neighbours = [&](const Scalar& s) {
     const uint64_t mask = dtype_bits(dtype) == 64 ? ~uint64_t{0} : (1ull << dtype_bits(dtype)) - 1;
     out.insert(out.end(), {s, {dtype, (s.bits + 1) & mask}, {dtype, (s.bits - 1) & mask}});
   };
@@ -39,21 +39,22 @@ std::vector<Scalar> extremes(DType dtype, const std::vector<double>& numbers) {
       out.push_back(Scalar::of(dtype, v));
     out.push_back({dtype, 1});  // the smallest subnormal
     out.push_back(Scalar::of(dtype, std::nan("")));
-    beside(highest(dtype));
-    beside(lowest(dtype));
+    add_with_neighbours(highest(dtype));
+    add_with_neighbours(lowest(dtype));
     for (const double v : numbers) {
-      beside(Scalar::of(dtype, v));
-      beside(Scalar::of(dtype, -v));
+      add_with_neighbours(Scalar::of(dtype, v));
+      add_with_neighbours(Scalar::of(dtype, -v));
     }
   } else {
     const auto bits = static_cast<int64_t>(dtype_bits(dtype));
     for (const int64_t v : {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{3}, int64_t{-1},
                             int64_t{-2}, int64_t{-7}, bits - 1, bits, int64_t{1} << (bits / 2)})
       out.push_back(Scalar::of_int(dtype, v));
-    beside(highest(dtype));
-    beside(lowest(dtype));
+    add_with_neighbours(highest(dtype));
+    add_with_neighbours(lowest(dtype));
     for (const double v : numbers)
-      if (std::abs(v) <= 0x1p53) beside(Scalar::of_int(dtype, static_cast<int64_t>(v)));
+      if (std::abs(v) <= 0x1p53)
+        add_with_neighbours(Scalar::of_int(dtype, static_cast<int64_t>(v)));
   }
   return out;
 }
@@ -66,7 +67,8 @@ Scalar drawn_scalar(DType dtype, uint64_t random) {
                     : Scalar::of(dtype, static_cast<double>(random >> 40) * 0x1p-20 - 8);
 }
 
-/// An array for each param: all combinations of extremes of one and of two variables, then draws.
+/// One array for each param: all combinations of extremes of up to two variables, then random
+/// draws.
 std::vector<Array> draw(const Graph& side, const std::vector<std::vector<Scalar>>& values,
                         int64_t combinations) {
   std::vector<Array> arrays;
@@ -102,7 +104,7 @@ class Check {
   Check(const WrittenRule& rule, const RuleDTypes& dtypes, Builder& builder)
       : rule_(rule), dtypes_(dtypes), builder_(builder) {}
 
-  /// Whether both sides fit the dtypes; `why` says why not.
+  /// Whether both sides are legal at these dtypes; otherwise `why` gets the reason.
   bool fits(std::string& why) {
     try {
       left_ = rewrite::side(rule_, rule_.pattern, dtypes_, 1, builder_);
@@ -116,9 +118,9 @@ class Check {
 
   const Graph& left() const { return left_; }
 
-  /// The right side's values are those that a correct device may answer for the left side; and
-  /// finite where that is: the interval after an overflow reaches from there to infinity.
-  void is_sound() {
+  /// Throws unless each value of the right side lies in the interval of the left side. Both must be
+  /// finite or both infinite, as the interval of an overflow holds finite numbers too.
+  void check_values() {
     std::vector<double> numbers;
     collect_numbers(rule_.pattern, numbers);
     collect_numbers(rule_.replacement, numbers);
@@ -160,7 +162,7 @@ class Check {
   Graph left_;
 };
 
-/// The dtypes of one place; kVoid where the rule has no such values.
+/// The dtypes to try for entry `place` of RuleDTypes; kVoid where the rule has no such values.
 std::vector<DType> candidates(const WrittenRule& rule, size_t place) {
   if (rule.holder[place] < 0) {
     const bool own_is_bool = place == 0;
@@ -173,7 +175,7 @@ std::vector<DType> candidates(const WrittenRule& rule, size_t place) {
   return out;
 }
 
-/// Tries it at all its dtypes; `examples` gets what it fits.
+/// Checks the rule at all its dtypes. `examples` gets a left side for each pair that it fits.
 rewrite::Rule checked(const WrittenRule& rule, Builder& builder, std::vector<Graph>& examples) {
   std::array<DTypeSet, 32> others{};
   std::string why = "a rule of bool";
@@ -182,7 +184,7 @@ rewrite::Rule checked(const WrittenRule& rule, Builder& builder, std::vector<Gra
     for (const DType other : candidates(rule, 1)) {
       Check check(rule, {own, other}, builder);
       if (!check.fits(why)) continue;
-      if (!rule.approximate) check.is_sound();
+      if (!rule.approximate) check.check_values();
       others[static_cast<size_t>(own)] |= dtype_bit(other);
       examples.push_back(check.left());
     }

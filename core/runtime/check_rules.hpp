@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Rules of an application are tried before they are used: both sides on drawn values, and whether
-// they come to an end.
+// Checks rewrite rules of an application before use: both sides are evaluated on boundary and
+// random values, and rewriting must terminate.
 #pragma once
 
 #include <string_view>
@@ -9,10 +9,10 @@
 
 namespace tenon {
 
-/// The rules of a text (core/rewrite/rule_text.hpp) after those that there are. Throws kInvalid,
-/// naming the place, for what is no rule, for a name that is taken, for rules that do not come to
-/// an end, and for one whose right side is not what a correct device may answer for the left: with
-/// the values where they differ.
+/// `known` followed by the rules of a text (core/rewrite/rule_text.hpp). Throws kInvalid, with line
+/// and column, for text that is not a rule, for a name that is taken, for rules that do not
+/// terminate, and, with the values, for a rule whose right side is outside the interval of the
+/// left.
 rewrite::Rules with_rules(const rewrite::Rules& known, std::string_view text,
                           std::string_view origin);
 

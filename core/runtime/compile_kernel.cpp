@@ -7,8 +7,8 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kSteps = 2;              ///< of tiles that are smaller each time
-constexpr uint32_t kFewOfRegisters = 16;  ///< a spill in so many registers costs little
+constexpr size_t kSteps = 2;              ///< to smaller tiles, at most
+constexpr uint32_t kFewOfRegisters = 16;  ///< one spilled register of so many is accepted
 
 bool spills(const tn_compile_report& report) {
   return report.spills > report.registers / kFewOfRegisters;
@@ -27,7 +27,7 @@ KernelCompilation::KernelCompilation(const Graph& graph, const LowerOptions& opt
       device_(device),
       compiler_(compiler),
       chooser_(chooser) {
-  // What was prepared is for the device as it is.
+  // A prepared kernel is reused only if the chooser does not change the capabilities.
   const bool is_seen = &*capabilities_ == &device.capabilities();
   kernel_ =
       prepared && is_seen

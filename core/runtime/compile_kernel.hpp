@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The one way from a kernel's graph to an executable, for plans and for sizes that a launch tells:
-// legalise, build, choose, lower, compile, and once more with smaller tiles where registers spill.
+// Compiles a kernel's graph to an executable, for plans and for sizes known at launch: legalise,
+// build, choose, lower, compile, and compile again with smaller tiles where registers spill.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@ namespace tenon {
 
 class KernelCompilation {
  public:
-  /// `graph` is a canonical kernel. `prepared`: what passes made of it already, or null. All
-  /// outlive this. Throws what legalising throws.
+  /// `graph` is a canonical kernel. `prepared` is what passes made of it already, or null. All must
+  /// outlive this object. Throws what legalising throws.
   KernelCompilation(const Graph& graph, const LowerOptions& options,
                     std::shared_ptr<const PreparedKernel> prepared, Device& device,
                     const Compiler& compiler, TransformChooser& chooser);
@@ -23,9 +23,9 @@ class KernelCompilation {
   /// Throws what Compiler::lower throws.
   LoweredKernel lower(size_t number = 0) const;
 
-  /// Where the report says that more than a few values did not stay in registers, kernels of
-  /// smaller tiles are compiled too, and the one that spills least is kept. Throws what compiling
-  /// throws; not for the smaller ones, which are left out then.
+  /// If the compiler reports more than a few spills, kernels with smaller tiles are compiled too,
+  /// and the one that spills least is returned. Throws what compiling `lowered` throws; smaller
+  /// kernels that fail are skipped.
   CompiledKernel compile(LoweredKernel lowered) const;
 
  private:
@@ -36,7 +36,7 @@ class KernelCompilation {
   std::shared_ptr<const PreparedKernel> kernel_;
 };
 
-/// Those of the device, which they keep open.
+/// The capabilities of the device. The reference keeps the device open.
 CapabilitiesRef capabilities_of(Device& device);
 
 }  // namespace tenon

@@ -14,10 +14,10 @@ namespace tenon {
 namespace {
 
 constexpr int kMostLaunches = 10;
-constexpr double kLongEnough = 20e-3;  ///< of all launches, seconds
+constexpr double kLongEnough = 20e-3;  ///< seconds of all launches
 
-/// Launches of the kernel of a graph, on zeros.
-KernelTime launches(Runtime& runtime, Device& device, const std::string& text) {
+/// Launches the kernel of a graph on zeros until the times add up to kLongEnough.
+KernelTime time_launches(Runtime& runtime, Device& device, const std::string& text) {
   const Graph graph = parse_graph(text, runtime.builder());
   HeuristicChooser chooser;
   const SchedulePlanRef plan = runtime.plan(graph, chooser, device.id());
@@ -51,22 +51,22 @@ std::string product_text(int64_t n) {
       n);
 }
 
-/// The first that takes long enough, or the last; nothing where the device has no memory for it, or
-/// no such kernel.
-KernelTime long_enough(Runtime& runtime, Device& device, const std::vector<std::string>& texts) {
+/// Times of the first graph that takes long enough, or of the last one that runs. Empty if the
+/// device lacks memory or the kernel is unsupported.
+KernelTime first_long_run(Runtime& runtime, Device& device, const std::vector<std::string>& texts) {
   KernelTime time;
   try {
     for (const std::string& text : texts) {
-      time = launches(runtime, device, text);
+      time = time_launches(runtime, device, text);
       if (time.launches < kMostLaunches) break;
     }
   } catch (const Error& error) {
-    TN_LOG("runtime", "no rate to hold kernels against: {}", error.what());
+    TN_LOG("runtime", "no rates to compare kernels with: {}", error.what());
   }
   return time;
 }
 
-/// Of the shortest launch, where each does the same.
+/// Rate of the shortest launch. All launches do the same work.
 double rate(const KernelTime& time, double amount) {
   return time.launches > 1 ? amount / static_cast<double>(time.launches - 1) / time.least_seconds
                            : 0;
@@ -75,12 +75,12 @@ double rate(const KernelTime& time, double amount) {
 }  // namespace
 
 DeviceRates measure_rates(Runtime& runtime, Device& device) {
-  const KernelTime empty = long_enough(runtime, device, {map_text(1)});
+  const KernelTime empty = first_long_run(runtime, device, {map_text(1)});
   const KernelTime copy =
-      long_enough(runtime, device, {map_text(1 << 18), map_text(1 << 22), map_text(1 << 24)});
+      first_long_run(runtime, device, {map_text(1 << 18), map_text(1 << 22), map_text(1 << 24)});
   const KernelTime product =
-      long_enough(runtime, device,
-                  {product_text(64), product_text(256), product_text(1024), product_text(4096)});
+      first_long_run(runtime, device,
+                     {product_text(64), product_text(256), product_text(1024), product_text(4096)});
   return {.device = device.id(),
           .by_device = empty.by_device,
           .launch_seconds = empty.least_seconds,

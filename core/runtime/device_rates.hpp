@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a device reaches with Tenon's own kernels: the limits of a profile.
+// Measures what Tenon's own kernels reach on a device: the roofline of a profile.
 #pragma once
 
 #include "core/runtime/runtime.hpp"
@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-/// Takes some tens of milliseconds, and memory of 128 MiB at most. What cannot be measured is 0.
+/// Takes some tens of milliseconds and at most 128 MiB of memory. Rates that cannot be measured are
+/// 0.
 DeviceRates measure_rates(Runtime& runtime, Device& device);
 
 }  // namespace tenon

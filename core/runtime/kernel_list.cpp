@@ -9,18 +9,18 @@
 namespace tenon {
 namespace {
 
-/// Lets another choose, and writes down of what and what.
+/// Records the kernel and the transforms that another chooser chooses.
 class Recorder : public TransformChooser {
  public:
-  Recorder(const OwnKernels& own, KernelInfo& out) : own_(own), out_(out) {}
+  Recorder(const CustomKernels& custom, KernelInfo& out) : custom_(custom), out_(out) {}
   LoweredKernel choose(const UnchosenKernel& kernel) override {
     out_.name = kernel.name;
     out_.loops = print(kernel.tree);
-    return own_.choose(kernel);
+    return custom_.choose(kernel);
   }
 
  private:
-  OwnChooser own_;
+  CustomChooser custom_;
   KernelInfo& out_;
 };
 
@@ -30,7 +30,7 @@ void KernelList::add(const Schedule& schedule) {
   each_kernel(schedule, [&](const KernelCall& call, int d) {
     const Device& device = *devices_.at(static_cast<size_t>(d));
     KernelInfo info;
-    Recorder recorder(own_, info);
+    Recorder recorder(custom_, info);
     const LoweredKernel kernel = compiler_.lower(call, device.capabilities(), recorder);
     info.device = device.id();
     if (std::ranges::any_of(kernels_, [&](const KernelInfo& known) {

@@ -6,20 +6,20 @@
 namespace tenon {
 namespace {
 
-/// An expression over n0, n1, ... over the symbols of the kernel's own.
-Expr own(const Expr& value, const CanonicalKernel& names) {
+/// Replaces the canonical symbols n0, n1, ... of an expression by those of the call.
+Expr with_call_names(const Expr& value, const CanonicalKernel& names) {
   return names.symbols.empty() ? value : value.substitute(names.symbols);
 }
 
-IndexBound own(IndexBound bound, const CanonicalKernel& names) {
-  bound.index = own(bound.index, names);
-  bound.count = own(bound.count, names);
+IndexBound with_call_names(IndexBound bound, const CanonicalKernel& names) {
+  bound.index = with_call_names(bound.index, names);
+  bound.count = with_call_names(bound.count, names);
   if (const auto name = names.params.find(bound.buffer); name != names.params.end())
     bound.buffer = name->second;
   return bound;
 }
 
-/// Bytes of an element of each param that the launch binds.
+/// Element size in bytes of each param that the launch binds.
 std::vector<uint32_t> argument_sizes(const sdk::ProgramView& program) {
   std::vector<uint32_t> sizes;
   for (uint32_t p = 0; p < program.param_count(); ++p)
@@ -36,12 +36,14 @@ KernelPlan kernel_plan(const CompiledKernel& kernel, const CanonicalKernel& name
   KernelPlan plan;
   plan.name = lowered.program.view().name();
   plan.executable = kernel.executable;
-  for (size_t axis = 0; axis < 3; ++axis) plan.grid[axis] = own(lowered.grid[axis], names);
+  for (size_t axis = 0; axis < 3; ++axis)
+    plan.grid[axis] = with_call_names(lowered.grid[axis], names);
   plan.block = lowered.block;
   for (const IndexBound& bound : lowered.index_bounds)
-    plan.index_bounds.push_back(own(bound, names));
+    plan.index_bounds.push_back(with_call_names(bound, names));
   if (lowered.loop_bound)
-    plan.loop_bound = LoopBound{own(lowered.loop_bound->trips, names), lowered.loop_bound->limit};
+    plan.loop_bound =
+        LoopBound{with_call_names(lowered.loop_bound->trips, names), lowered.loop_bound->limit};
   const std::vector<uint32_t> sizes = argument_sizes(lowered.program.view());
   TN_ASSERT(sizes.size() == lowered.arguments.size());
   for (size_t a = 0; a < sizes.size(); ++a) {
@@ -55,7 +57,7 @@ KernelPlan kernel_plan(const CompiledKernel& kernel, const CanonicalKernel& name
         plan.arguments.push_back({call.outputs.at(i), {}, 0});
         break;
       case LaunchArgument::Kind::kSymbol:
-        plan.arguments.push_back({-1, own(argument.value, names), sizes[a]});
+        plan.arguments.push_back({-1, with_call_names(argument.value, names), sizes[a]});
         break;
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A compiled kernel in its place in a schedule: what a launch of it binds and counts.
+// A compiled kernel of a schedule: the arguments and the grid of its launches.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ struct KernelPlan {
   std::optional<LoopBound> loop_bound;
 };
 
-/// Of a kernel that was compiled under canonical names.
+/// The plan of a kernel that was compiled under canonical names.
 KernelPlan kernel_plan(const CompiledKernel& kernel, const CanonicalKernel& names,
                        const KernelCall& call);
 

@@ -12,14 +12,14 @@
 namespace tenon {
 namespace {
 
-/// Of contexts that are there. Without destructors: exit comes here late.
+/// For the list of living contexts. Trivially destructible, as exit handlers use it late.
 constinit std::mutex living_mutex;
 constinit PrintedAtEnd* living = nullptr;
 constinit bool is_registered = false;
 
 double over(double amount, double by) { return by > 0 ? amount / by : 0; }
 
-/// Of the nearer of the two limits.
+/// Share of the roofline: the larger of the shares of bytes and operations a second.
 double share_of(const KernelTime& time, const DeviceRates& rates) {
   return std::max(over(over(time.flops, time.seconds), rates.flops_per_second),
                   over(over(time.bytes, time.seconds), rates.bytes_per_second));

@@ -28,7 +28,7 @@ class KernelTimes {
   };
   void add(const Launch& launch);
 
-  /// True for the first who asks for a device: it is for the caller to set them.
+  /// True for the first call with a device: that caller must set the rates.
   bool asks_for_rates(const std::string& device);
   void set_rates(const DeviceRates& rates);
 
@@ -41,7 +41,7 @@ class KernelTimes {
   std::map<std::string, DeviceRates> rates_;
 };
 
-/// Prints the table on standard error when it goes, or when the process ends, whichever is first.
+/// Prints the table on standard error when it is destroyed or the process ends, whichever is first.
 class PrintedAtEnd {
  public:
   explicit PrintedAtEnd(std::shared_ptr<const KernelTimes> times);

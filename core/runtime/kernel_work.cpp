@@ -29,7 +29,7 @@ std::string word_of(const Node& node) {
   return std::string(op_info(node.op).text);
 }
 
-/// Those that compute, each once, in order.
+/// Names of the ops that compute, each once, in order.
 std::vector<std::string> words_of(const std::vector<NodeRef>& nodes) {
   std::vector<std::string> words;
   for (const NodeRef& node : nodes) {
@@ -47,17 +47,17 @@ std::vector<std::string> words_of(const std::vector<NodeRef>& nodes) {
   return words;
 }
 
-/// What one use of a node can read of it.
+/// Bytes that one use of a node reads of it.
 double read_by(const Node& user, size_t operand, const Node& source, const SymbolValues& symbols) {
   const double all = bytes_of(source, symbols);
-  if (user.op == Op::STORE && operand == 0) return 0;  // it stays where it is
+  if (user.op == Op::STORE && operand == 0) return 0;  // written in place
   const auto* view = std::get_if<ViewAttr>(&user.attr);
   if ((view && view->kind == ViewKind::kShrink) || (user.op == Op::TAKE && operand == 0))
     return std::min(all, bytes_of(user, symbols));
   return all;
 }
 
-/// What is written of an output.
+/// Bytes written of an output.
 double written_to(const Node& node, bool in_place, const SymbolValues& symbols) {
   if (in_place && node.op == Op::STORE)
     return std::min(bytes_of(node, symbols), bytes_of(*node.sources[2], symbols));

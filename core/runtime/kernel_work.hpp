@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a kernel does, in numbers and for people.
+// The work of a kernel: operations, bytes and a text for people.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace tenon {
 struct KernelWork {
   std::string text;  ///< "mul reduce.add -> f32[64, 10]"
   double flops = 0;  ///< as core/ir/flops.hpp counts
-  /// What has to be read and written: each element once, of what is only sliced or gathered from no
-  /// more than that, of what is stored into no more than what changes.
+  /// Bytes read and written, each element once. A sliced or gathered input counts the elements that
+  /// are read, an output that is stored into the elements that change.
   double bytes = 0;
 };
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/plugin/abi_struct.hpp"
-#include "core/runtime/for_all.hpp"
+#include "core/runtime/parallel_for.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
@@ -42,8 +42,8 @@ uint64_t scalar_bits(const ArgumentPlan& argument, const SymbolValues& symbols) 
   return argument.bytes >= 8 ? bits : bits & ((uint64_t{1} << 8 * argument.bytes) - 1);
 }
 
-/// What a size that is known now comes to. The limit is one binding's: temporaries that share an
-/// arena may take more together.
+/// Checks the size of one buffer, in bytes. The limit holds for one binding: temporaries that share
+/// an arena may take more together.
 uint64_t bound_bytes(int64_t bytes, const Device& device) {
   const Capabilities& capabilities = device.capabilities();
   const uint64_t size = whole_words(static_cast<uint64_t>(bytes), capabilities);
@@ -53,7 +53,7 @@ uint64_t bound_bytes(int64_t bytes, const Device& device) {
   return size;
 }
 
-/// Kernels for these sizes; those of ranges that nobody has met yet are compiled now.
+/// Kernels for these sizes. Those of new ranges are compiled now, in parallel.
 std::map<size_t, KernelPlan> sized_kernels(const SchedulePlan& plan, const SymbolValues& symbols) {
   std::map<const SizedKernel*, std::vector<size_t>> users;
   for (size_t i = 0; i < plan.steps().size(); ++i)
@@ -61,7 +61,7 @@ std::map<size_t, KernelPlan> sized_kernels(const SchedulePlan& plan, const Symbo
   std::vector<std::vector<size_t>> groups;
   for (auto& [kernel, steps] : users) groups.push_back(std::move(steps));
   std::vector<KernelPlan> made(plan.steps().size());
-  for_all(groups.size(), [&](size_t g) {
+  parallel_for(groups.size(), [&](size_t g) {
     for (const size_t i : groups[g]) {
       const auto& [kernel, names] = *plan.steps()[i].sized;
       SymbolValues values;
@@ -113,7 +113,7 @@ std::unique_ptr<Frame> Layout::acquire(const SchedulePlan& plan) {
 void Layout::release(std::unique_ptr<Frame> frame) {
   frame->owned.clear();
   frame->used.clear();
-  frame->crossings.clear();  // each keeps alive what it reads
+  frame->device_copies.clear();  // each keeps its source alive
   const std::lock_guard lock(mutex_);
   if (frames_.size() < kFramesKept) frames_.push_back(std::move(frame));
 }
@@ -156,7 +156,7 @@ std::unique_ptr<Frame> Layout::make_frame(const SchedulePlan& plan) const {
       frame->command_of[static_cast<size_t>(i)] = static_cast<int>(commands.size());
       command.argument_stride = sizeof(tn_argument);
       command.argument_count = static_cast<uint32_t>(kernel.arguments.size());
-      // The argument vector still grows: the index stands in for the pointer.
+      // The argument vector still grows, so this holds the index until the pointer is known.
       command.pattern = frame->arguments.size();
       for (const ArgumentPlan& plan_argument : kernel.arguments) {
         tn_argument argument{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A schedule plan for given symbol values, and the command lists that are patched for each run.
+// A schedule plan for given symbol values, and command lists that are patched for each run.
 #pragma once
 
 #include "core/runtime/plan.hpp"
@@ -9,7 +9,7 @@ namespace tenon {
 /// Where a buffer of a schedule lies in one run.
 struct Location {
   Buffer* buffer = nullptr;
-  uint64_t offset = 0;  ///< bytes, from the buffer's begin
+  uint64_t offset = 0;  ///< bytes from the start of the buffer
 };
 
 /// Steps [first, first + count) are commands of one device, or (count 1) one step for the host.
@@ -36,11 +36,11 @@ struct Frame {
   std::vector<CopyPatch> copies;
   std::vector<int> launches;    ///< of each segment
   std::vector<int> command_of;  ///< of each step, its place in its segment's list; -1: none
-  // Of the run.
-  std::vector<Location> where;                          ///< of each buffer
-  std::vector<BufferRef> owned;                         ///< arenas
-  std::vector<Buffer*> used;                            ///< of all devices, each once
-  std::vector<std::pair<Device*, uint64_t>> crossings;  ///< copies between devices: to, number
+  // State of one run.
+  std::vector<Location> where;                              ///< of each buffer
+  std::vector<BufferRef> owned;                             ///< arenas
+  std::vector<Buffer*> used;                                ///< of all devices, each once
+  std::vector<std::pair<Device*, uint64_t>> device_copies;  ///< destination and submission number
 
   void bind();  ///< writes `where` into the commands
 };
@@ -49,13 +49,13 @@ struct Layout {
   SymbolValues symbols;
   MemoryPlan memory;
   std::vector<Segment> segments;
-  std::map<size_t, KernelPlan> sized;  ///< kernels of steps that wait for their sizes
+  std::map<size_t, KernelPlan> sized;  ///< kernels of steps whose sizes are known at launch
 
   const KernelPlan& kernel(const SchedulePlan& plan, size_t step) const {
     const auto made = sized.find(step);
     return made == sized.end() ? plan.steps()[step].kernel : made->second;
   }
-  /// A frame that no run uses; give it back with release.
+  /// A frame that no run uses. Return it with release().
   std::unique_ptr<Frame> acquire(const SchedulePlan& plan);
   void release(std::unique_ptr<Frame> frame);
 
@@ -65,9 +65,10 @@ struct Layout {
   std::vector<std::unique_ptr<Frame>> frames_;
 };
 
-/// What is bound of a buffer. The pool's blocks end on a word, so the bytes after it are there.
+/// Bytes to bind of a buffer, rounded up to words where the device packs narrow elements. Blocks of
+/// the pool end on a word boundary, so the padding exists.
 uint64_t whole_words(uint64_t bytes, const Capabilities& capabilities);
-/// Bytes from the source's begin to what is copied.
+/// Byte offset of the copied range in the source.
 uint64_t copy_offset(const Schedule& schedule, const CopyCall& copy, const SymbolValues& symbols);
 
 std::shared_ptr<Layout> make_layout(const SchedulePlan& plan, const SymbolValues& symbols,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A graph made ready to run: its schedule with an executable for each kernel. Immutable; what runs
-// of it keep for one another is a RunState.
+// A compiled graph: its schedule with an executable for each kernel. Immutable; what its runs cache
+// is in RunState.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class Compiler;
 class TransformChooser;
 using DeviceList = std::vector<std::shared_ptr<Device>>;
 
-/// A kernel that waits for its sizes, and what it calls them.
+/// A kernel whose sizes are known at launch, and its names of the symbols.
 struct SizedStep {
   SizedStep(std::shared_ptr<SizedKernel> of, CanonicalKernel under)
       : kernel(std::move(of)), names(std::move(under)) {}
@@ -31,13 +31,13 @@ struct SizedStep {
   CanonicalKernel names;
 };
 
-/// What stands beside each step of the schedule.
+/// The plan of one step of the schedule.
 struct StepPlan {
-  KernelPlan kernel;  ///< KernelCall, unless it waits for its sizes
+  KernelPlan kernel;  ///< KernelCall, unless its sizes are known at launch
   std::unique_ptr<const SizedStep> sized;
   SchedulePlanRef then_plan, else_plan;  ///< IfCall
   SchedulePlanRef body;                  ///< LoopCall
-  bool is_command = false;  ///< a launch, or a copy on one device: can be submitted with others
+  bool is_command = false;  ///< a launch or a copy on one device, which can share a submission
 };
 
 class RunState;
@@ -52,11 +52,11 @@ class SchedulePlan {
   const std::vector<StepPlan>& steps() const { return steps_; }
   Device& device(int i) const { return *devices_[static_cast<size_t>(i)]; }
   size_t device_count() const { return devices_.size(); }
-  /// That the kernels of the whole tree were compiled from.
+  /// Number of distinct programs in the plan and its regions.
   int programs() const { return programs_; }
-  /// Inputs whose buffers it writes over.
+  /// Inputs whose buffers the plan overwrites.
   const std::vector<int>& inputs_written() const { return inputs_written_; }
-  /// Bytes, of every buffer on every device.
+  /// Alignment of every buffer on every device, in bytes.
   int64_t alignment() const { return alignment_; }
   RunState& run_state() const { return *run_state_; }
 
@@ -70,8 +70,9 @@ class SchedulePlan {
   const std::unique_ptr<RunState> run_state_;
 };
 
-/// Lowers and compiles every kernel; equal ones once, unless the chooser tells them apart; several
-/// at a time. Those whose sizes a launch tells are compiled for what it tells (SizedKernel).
+/// Lowers and compiles every kernel, in parallel. Equal kernels are compiled once unless the
+/// chooser tells them apart. A kernel whose sizes are known at launch is compiled then
+/// (SizedKernel).
 SchedulePlanRef build_plan(const Schedule& schedule, const DeviceList& devices,
                            const Compiler& compiler, TransformChooser& chooser);
 

@@ -12,7 +12,7 @@
 namespace tenon {
 namespace {
 
-/// The last plan for one structure takes every constant as an input, so there are no more of them.
+/// Plans with lifted constants for one structure. The last one lifts every constant.
 constexpr int kMostLifted = 3;
 
 uint64_t hash_places(uint64_t hash, const std::vector<InputPlace>& places) {
@@ -42,7 +42,7 @@ void drop(Index& index, uint64_t hash, Place entry) {
   }
 }
 
-/// Uses that had one value in every graph so far stay in one class.
+/// Splits classes of uses: two uses stay in one class while they have equal values in every graph.
 void refine(std::vector<uint32_t>& classes, const std::vector<Scalar>& values) {
   std::map<std::tuple<uint32_t, DType, uint64_t>, uint32_t> numbers;
   for (size_t u = 0; u < classes.size(); ++u) {
@@ -51,7 +51,8 @@ void refine(std::vector<uint32_t>& classes, const std::vector<Scalar>& values) {
   }
 }
 
-/// One element for each class on each device, one input for each dtype there.
+/// Lifts the constants that varied: one input for each device and dtype, one element for each
+/// class.
 std::shared_ptr<const Lifting> make_lifting(const Skeleton& skeleton,
                                             const std::vector<uint32_t>& classes,
                                             const std::vector<bool>& varied,
@@ -75,12 +76,13 @@ std::shared_ptr<const Lifting> make_lifting(const Skeleton& skeleton,
     if (is_first) ++count;
     lifting->places[u] = place->second;
   }
-  // Of two elements at least: an output that is all of an input would be that input's buffer.
+  // At least two elements: an output equal to a whole input would share the buffer of the input.
   for (LiftedInput& input : lifting->inputs) input.count = std::max<int64_t>(input.count, 2);
   return lifting;
 }
 
-/// A plan with this lifting (null: none) computes the skeleton's graph with these values.
+/// Whether a plan with this lifting (null: none) computes the graph of the skeleton with these
+/// values.
 bool accepts(const Lifting* lifting, const std::vector<Scalar>& own,
              const std::vector<Scalar>& values) {
   if (!lifting) return values == own;
@@ -130,10 +132,10 @@ bool PlanCache::find_recent(const Graph& graph, const std::vector<InputPlace>& i
 
 PlanCache::Claim PlanCache::claim(const std::shared_ptr<const Skeleton>& skeleton,
                                   const std::vector<InputPlace>& input_places, uint64_t pointers,
-                                  std::promise<SchedulePlanRef>& promise, PlanMaker& maker) {
+                                  std::promise<SchedulePlanRef>& promise, PlanCompiler& compiler) {
   const uint64_t hash = hash_places(skeleton->hash(), input_places);
   const std::lock_guard lock(mutex_);
-  // The plan with the fewest inputs that computes this graph, and a family for a new plan.
+  // Find the plan with the fewest inputs that computes this graph, and the family for a new plan.
   Place best = entries_.end();
   std::vector<Scalar> best_values, family_values;
   std::shared_ptr<Family> family;
@@ -182,11 +184,11 @@ PlanCache::Claim PlanCache::claim(const std::shared_ptr<const Skeleton>& skeleto
       for (size_t u = 0; u < uses; ++u) family->classes[u] = static_cast<uint32_t>(u);
     }
     entry.lifting = make_lifting(*family->skeleton, family->classes, family->varied,
-                                 maker.devices_of(*family->skeleton, input_places));
+                                 compiler.devices_of(*family->skeleton, input_places));
     entry.constants = std::make_shared<ConstantBuffers>(entry.lifting, family_values);
     entry.family = family;
   } else {
-    if (const std::string warning = skeleton->varying() ? remade_.note(skeleton) : "";
+    if (const std::string warning = skeleton->varying() ? recompiles_.note(skeleton) : "";
         !warning.empty())
       log_warning(warning);
     entry.family = std::make_shared<Family>(Family{skeleton, input_places, {}, {}, 0, fixed});
@@ -205,7 +207,7 @@ PlanCache::Claim PlanCache::claim(const std::shared_ptr<const Skeleton>& skeleto
 }
 
 SchedulePlanRef PlanCache::build(Claim& mine, std::promise<SchedulePlanRef>& promise,
-                                 PlanMaker& maker) {
+                                 PlanCompiler& compiler) {
   // Both stay as they are while the entry is being built.
   const std::shared_ptr<Family> family = mine.entry->family;
   const std::shared_ptr<const Lifting> lifting = mine.entry->lifting;
@@ -214,10 +216,10 @@ SchedulePlanRef PlanCache::build(Claim& mine, std::promise<SchedulePlanRef>& pro
     if (lifting) {
       std::vector<InputPlace> places = family->input_places;
       places.insert(places.end(), lifting->devices.begin(), lifting->devices.end());
-      plan = maker.build(lift(*family->skeleton, lifting->inputs, lifting->places, maker.builder()),
-                         places);
+      plan = compiler.build(
+          lift(*family->skeleton, lifting->inputs, lifting->places, compiler.builder()), places);
     } else {
-      plan = maker.build(family->skeleton->graph(), family->input_places);
+      plan = compiler.build(family->skeleton->graph(), family->input_places);
     }
     const std::lock_guard lock(mutex_);
     mine.entry->building = false;
@@ -228,7 +230,7 @@ SchedulePlanRef PlanCache::build(Claim& mine, std::promise<SchedulePlanRef>& pro
   } catch (const Error& error) {
     const std::lock_guard lock(mutex_);
     erase(mine.entry);
-    // Then those who wait for it ask again, and find the constants fixed.
+    // Waiting threads retry and find that constants are fixed.
     if (lifting && error.kind() == ErrorKind::kUnsupported) {
       TN_LOG("plan", "constants stay in the plan: {}", error.what());
       family->fixed = true;
@@ -244,7 +246,7 @@ SchedulePlanRef PlanCache::build(Claim& mine, std::promise<SchedulePlanRef>& pro
 }
 
 PlanUse PlanCache::get(const Graph& graph, const std::vector<InputPlace>& input_places,
-                       PlanMaker& maker, bool& found) {
+                       PlanCompiler& compiler, bool& found) {
   const uint64_t pointers = pointer_hash(graph, input_places);
   std::shared_ptr<const Skeleton> skeleton;
   for (;;) {
@@ -252,17 +254,17 @@ PlanUse PlanCache::get(const Graph& graph, const std::vector<InputPlace>& input_
     Claim mine;
     if (skeleton || !find_recent(graph, input_places, pointers, mine)) {
       if (!skeleton)
-        skeleton = std::make_shared<const Skeleton>(graph, maker.varying(input_places));
-      mine = claim(skeleton, input_places, pointers, promise, maker);
+        skeleton = std::make_shared<const Skeleton>(graph, compiler.varying(input_places));
+      mine = claim(skeleton, input_places, pointers, promise, compiler);
     }
     found = mine.found;
     try {
-      const SchedulePlanRef plan = mine.found ? mine.plan.get() : build(mine, promise, maker);
+      const SchedulePlanRef plan = mine.found ? mine.plan.get() : build(mine, promise, compiler);
       return {plan, mine.constants};
     } catch (const Error& error) {
       if (!mine.lifted || error.kind() != ErrorKind::kUnsupported) throw;
       if (!skeleton)
-        skeleton = std::make_shared<const Skeleton>(graph, maker.varying(input_places));
+        skeleton = std::make_shared<const Skeleton>(graph, compiler.varying(input_places));
     }
   }
 }

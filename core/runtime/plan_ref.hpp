@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Who shares a plan, for those that need not know what is in it.
+// A shared reference to a plan, for code that needs no definition of it.
 #pragma once
 
 #include <memory>

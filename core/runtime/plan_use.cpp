@@ -12,7 +12,7 @@ namespace tenon {
 
 namespace {
 
-/// Where inputs can be computed with: the device itself, else the first that computes.
+/// The device itself if it computes, else the first device that does.
 template <class Computes>
 int computing(int device, size_t count, const Computes& computes) {
   if (device >= 0 && computes(static_cast<size_t>(device))) return device;
@@ -76,7 +76,7 @@ std::vector<BufferRef> ConstantBuffers::get(const SchedulePlan& plan) {
   return buffers_;
 }
 
-/// By fills of words, which every device queues as it does kernels.
+/// Fills words, which every device queues like kernels.
 void ConstantBuffers::fill(const SchedulePlan& plan) {
   std::vector<BufferRef> buffers;
   for (size_t i = 0; i < words_.size(); ++i) {

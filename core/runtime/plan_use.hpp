@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A plan for one graph: where the plan takes constants as inputs, what they are in this graph.
+// A plan with the constants of one graph, which the plan takes as inputs.
 #pragma once
 
 #include <memory>
@@ -13,20 +13,20 @@
 
 namespace tenon {
 
-/// How a plan takes constants as inputs after the graph's own.
+/// The inputs of a plan that hold constants. They follow the inputs of the graph.
 struct Lifting {
   std::vector<LiftedInput> inputs;
   std::vector<int> devices;         ///< of each input
   std::vector<LiftedPlace> places;  ///< of each use of a constant
 };
 
-/// The constants of one graph in buffers, which are made at first use. Thread-safe.
+/// Buffers with the constants of one graph, made at first use. Thread-safe.
 class ConstantBuffers {
  public:
-  /// `values` has one a use of the lifting.
+  /// `values` has one value for each use of the lifting.
   ConstantBuffers(std::shared_ptr<const Lifting> lifting, const std::vector<Scalar>& values);
 
-  /// One an input of the lifting. Filled in the order of each device's submissions: nothing waits.
+  /// One buffer for each input of the lifting. Fills are queued on each device, so nothing waits.
   std::vector<BufferRef> get(const SchedulePlan& plan);
 
  private:
@@ -38,13 +38,13 @@ class ConstantBuffers {
   std::vector<BufferRef> buffers_;
 };
 
-/// Dtypes that constants of a graph on these devices may have to be inputs.
+/// Dtypes whose constants can become inputs on these devices.
 DTypeSet storable_dtypes(const std::vector<std::shared_ptr<Device>>& devices,
                          const std::vector<InputPlace>& input_places);
 /// The device on which each use of a constant is computed.
 std::vector<int> devices_of_uses(const Skeleton& skeleton, const ScheduleOptions& options);
 
-/// What a run writes into inputs before its first kernel, in the same submission where it can.
+/// Fills that run before the first kernel, in the same submission where possible.
 struct Fills {
   Device* device = nullptr;
   std::vector<tn_command> commands;
@@ -52,8 +52,8 @@ struct Fills {
 
 struct PlanUse {
   SchedulePlanRef plan;
-  std::shared_ptr<ConstantBuffers> constants;  ///< null: the plan takes the graph's inputs alone
-  uint64_t edition = 0;                        ///< of what the application changed since (Runtime)
+  std::shared_ptr<ConstantBuffers> constants;  ///< null: the plan has no lifted constants
+  uint64_t edition = 0;  ///< of the rules and custom kernels that it was compiled with (Runtime)
 };
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// IF and LOOP: the host decides, the state stays on the device.
+// Runs IF and LOOP: the host reads the condition, the state stays on the device.
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +17,7 @@ T read_value(const Location& at) {
   return value;
 }
 
-/// Queued like a kernel, so the host need not wait for the one that still reads the old number.
+/// Queues a fill, so the host need not wait for kernels that still read the old value.
 void fill_value(const Location& at, int64_t value) {
   Buffer* const used[] = {at.buffer};
   at.buffer->device().submit({fill_command(at, static_cast<uint64_t>(value), sizeof value)},
@@ -83,7 +83,7 @@ void RegionRun::run(const std::vector<Location>& inputs, const std::vector<Locat
   for (const size_t o : copies)
     copy_bytes(frame_->where[static_cast<size_t>(schedule.outputs[o])], outputs[o], output_bytes(o),
                *frame_);
-  wait_for_crossings(*frame_);  // the next run writes over what they read
+  wait_for_device_copies(*frame_);  // the next run overwrites their sources
 }
 
 void run_if(const SchedulePlan& plan, const Layout&, Frame& frame, size_t step,
@@ -112,8 +112,8 @@ void run_loop(const SchedulePlan& plan, const Layout& layout, Frame& frame, size
   };
   if (trips <= 0) return copy_result(initial);
 
-  // Two sets of places take turns, and the result's own is one of them; what the body writes over
-  // has its place there.
+  // Double buffering: iterations alternate between two sets of buffers, one of which is the result.
+  // Values that the body overwrites in place are in the result set.
   const SchedulePlan& body = *plan.steps()[step].body;
   std::vector<BufferRef> owned;
   std::vector<Location> current = initial, other = result;
@@ -130,7 +130,7 @@ void run_loop(const SchedulePlan& plan, const Layout& layout, Frame& frame, size
     } else {
       owned.push_back(device.allocate(bytes(k), "loop state"));
       other[k] = {owned.back().get(), 0};
-      if (!written(k + 1)) continue;  // what was before the loop is not the body's to write
+      if (!written(k + 1)) continue;  // the body must not overwrite the initial value
       current[k] = to_result ? other[k] : result[k];
       copy_bytes(initial[k], current[k], bytes(k), frame);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Checks what a run is given against its graph; each error names the input or symbol.
+// Checks the inputs of a run against its graph. Errors name the input or symbol.
 #pragma once
 
 #include <vector>
@@ -10,19 +10,20 @@
 
 namespace tenon {
 
-/// Every symbol has a value within its bounds, and there are no others.
+/// Throws unless exactly the symbols of the graph have values, each within its bounds.
 void check_symbols(const Graph& graph, const SymbolValues& symbols);
 void check_buffers(const Graph& graph, const std::vector<BufferRef>& inputs,
                    const SymbolValues& symbols);
 void check_arrays(const Graph& graph, const std::vector<Array>& inputs,
                   const SymbolValues& symbols);
-/// Adds the values that shapes of inputs tell: of dimensions that are just a symbol.
+/// Adds the values of symbols that are a dimension of an input by themselves.
 SymbolValues infer_symbols(const Graph& graph, const std::vector<Array>& inputs,
                            SymbolValues symbols);
-/// By the names of a plan that was made for a graph with other names: symbols count by their place.
+/// Renames symbol values to those of the plan, whose graph may use other names. Symbols correspond
+/// by position.
 SymbolValues renamed_symbols(const Graph& graph, const std::vector<Expr>& plan_symbols,
                              const SymbolValues& symbols);
-/// Of the node's dtype and shape, with zeroed bytes.
+/// A zeroed array of the dtype and shape of the node.
 Array empty_array(const Node& node, const SymbolValues& symbols);
 
 }  // namespace tenon

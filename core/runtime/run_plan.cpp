@@ -14,7 +14,7 @@ void use(Frame& frame, Buffer* buffer) {
   if (buffer && buffer->memory()) frame.used.push_back(buffer);
 }
 
-/// The frame goes back even if the run throws.
+/// Returns the frame even if the run throws.
 struct FrameHold {
   Layout& layout;
   std::unique_ptr<Frame> frame;
@@ -50,7 +50,7 @@ void allocate_temporaries(const SchedulePlan& plan, const Layout& layout, Frame&
     const auto d = static_cast<size_t>(buffers[b].device);
     if (arenas[d]) {
       frame.where[b] = {arenas[d], static_cast<uint64_t>(offset)};
-    } else {  // one buffer each, between guard zones; but what a kernel writes over is its output
+    } else {  // one buffer each, between guard zones; an output in place shares its input
       if (owner.empty()) owner = owners(plan.schedule());
       const auto shared = static_cast<size_t>(owner[b]);
       if (!frame.where[shared].buffer) {
@@ -69,12 +69,12 @@ void copy_bytes(const Location& from, const Location& to, uint64_t size, Frame& 
   if (size == 0 || (from.buffer == to.buffer && from.offset == to.offset)) return;
   Device& device = to.buffer->device();
   const uint64_t number = device.copy(*from.buffer, from.offset, *to.buffer, to.offset, size);
-  if (&from.buffer->device() != &device) frame.crossings.emplace_back(&device, number);
+  if (&from.buffer->device() != &device) frame.device_copies.emplace_back(&device, number);
 }
 
-void wait_for_crossings(Frame& frame) {
-  const auto crossings = std::exchange(frame.crossings, {});
-  for (const auto& [device, number] : crossings) device->wait(number);
+void wait_for_device_copies(Frame& frame) {
+  const auto device_copies = std::exchange(frame.device_copies, {});
+  for (const auto& [device, number] : device_copies) device->wait(number);
 }
 
 void execute(const SchedulePlan& plan, const Layout& layout, Frame& frame,
@@ -159,8 +159,7 @@ std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<Buff
     }
   }
   allocate_temporaries(plan, *layout, frame);
-  // All memory is there. From here on nobody reads what is to be written over, however the run
-  // ends.
+  // All memory is allocated. From here on donated inputs are spent, even if the run fails.
   std::vector<BufferRef> taken;
   for (const int i : plan.inputs_written()) {
     const BufferRef& given = inputs[static_cast<size_t>(i)];

@@ -2,9 +2,9 @@
 // Executes a plan on buffers.
 #pragma once
 
-#include "core/runtime/run_state.hpp"
 #include "core/runtime/plan.hpp"
 #include "core/runtime/plan_use.hpp"
+#include "core/runtime/run_state.hpp"
 #include "core/runtime/runtime.hpp"
 
 namespace tenon {
@@ -13,17 +13,16 @@ class KernelTimes;
 
 struct RunOptions {
   bool validate = false;
-  RunStats* stats = nullptr;     ///< kernels and memory are added to
+  RunStats* stats = nullptr;     ///< adds kernels and memory of the run
   const Fills* fills = nullptr;  ///< before the first step of the whole run
-  KernelTimes* times = nullptr;  ///< null: kernels need not run alone
+  KernelTimes* times = nullptr;  ///< null: kernels are not timed
 };
 
-/// Inputs are checked already. Returns after submission; IF and LOOP wait for what decides
-/// them.
+/// Runs a plan on checked inputs. Returns after submission; IF and LOOP wait for their conditions.
 std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<BufferRef>& inputs,
                                 const SymbolValues& symbols, const RunOptions& options);
 
-/// A region of an IF or LOOP: outputs go to given places. Its frame serves every iteration.
+/// Runs a region of an IF or LOOP into given buffers. All iterations share its frame.
 class RegionRun {
  public:
   RegionRun(const SchedulePlan& plan, const SymbolValues& symbols, const RunOptions& options);
@@ -46,23 +45,23 @@ class RegionRun {
 /// Binds the frame and executes every step.
 void execute(const SchedulePlan& plan, const Layout& layout, Frame& frame,
              const SymbolValues& symbols, const RunOptions& options, const Fills* fills = nullptr);
-/// Gives the temporaries their arenas (with guards: each a buffer of its own).
+/// Allocates the arenas of temporaries. With guard zones, each temporary gets its own buffer.
 void allocate_temporaries(const SchedulePlan& plan, const Layout& layout, Frame& frame);
 void run_if(const SchedulePlan& plan, const Layout& layout, Frame& frame, size_t step,
             const SymbolValues& symbols, const RunOptions& options);
 void run_loop(const SchedulePlan& plan, const Layout& layout, Frame& frame, size_t step,
               const SymbolValues& symbols, const RunOptions& options);
-/// On one device as a command, between devices in the order of the destination's submissions; noted
-/// in the frame. Ranges never overlap.
+/// Copies `size` bytes; ranges must not overlap. On one device this is a command. Between devices
+/// it is queued on the destination and recorded in the frame.
 void copy_bytes(const Location& from, const Location& to, uint64_t size, Frame& frame);
-/// Writes one value of 1, 2, 4 or 8 bytes.
+/// A command that writes one value of 1, 2, 4 or 8 bytes.
 tn_command fill_command(const Location& at, uint64_t value, uint32_t bytes);
-/// Until the frame's copies between devices have ended; throws the failure of one.
-void wait_for_crossings(Frame& frame);
+/// Waits for the frame's copies between devices. Throws the failure of one.
+void wait_for_device_copies(Frame& frame);
 /// Runs one kernel and compares what it wrote with the reference. Throws kInternal.
 void run_validated(const SchedulePlan& plan, const Layout& layout, Frame& frame, size_t segment,
                    const SymbolValues& symbols);
-/// Runs the commands of a segment one by one and writes down what each kernel takes.
+/// Runs the commands of a segment one by one and records the time of each kernel.
 void run_timed(const SchedulePlan& plan, const Layout& layout, const Frame& frame, size_t segment,
                const SymbolValues& symbols, KernelTimes& times);
 

@@ -6,7 +6,7 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kLayoutsKept = 8;
+constexpr size_t kMaxLayouts = 8;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ std::shared_ptr<Layout> RunState::layout(const SymbolValues& symbols) {
   auto layout = make_layout(plan_, symbols, plan_.alignment());
   const std::lock_guard lock(mutex_);
   layouts_.insert(layouts_.begin(), layout);
-  if (layouts_.size() > kLayoutsKept) layouts_.pop_back();
+  if (layouts_.size() > kMaxLayouts) layouts_.pop_back();
   return layout;
 }
 

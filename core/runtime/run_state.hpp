@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What runs of a plan keep for one another: layouts for the symbol values that were met.
+// State shared by the runs of a plan: cached layouts by symbol values.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,13 @@ class RunState {
  public:
   explicit RunState(const SchedulePlan& plan) : plan_(plan) {}
 
-  /// Sizes, arena offsets, kernels and their grids for these values; computed once for each.
+  /// Sizes, arena offsets, kernels and grids for these values, cached.
   std::shared_ptr<Layout> layout(const SymbolValues& symbols);
-  /// The same, and whether kernels had to be made for them.
+  /// Computes the layout; true if kernels had to be compiled for it.
   bool compiles_for(const SymbolValues& symbols);
 
  private:
-  const SchedulePlan& plan_;  ///< that this is part of
+  const SchedulePlan& plan_;  ///< the owner
   std::mutex mutex_;
   std::vector<std::shared_ptr<Layout>> layouts_;  ///< the most recent first
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// TENON_PROFILE=1: every kernel runs alone, and how long it takes is written down.
+// TENON_PROFILE=1: every kernel runs alone and is timed.
 #include "core/runtime/kernel_times.hpp"
 #include "core/runtime/run_plan.hpp"
 

@@ -16,10 +16,10 @@
 #include "core/rewrite/passes.hpp"
 #include "core/runtime/check_rules.hpp"
 #include "core/runtime/compile_kernel.hpp"
+#include "core/runtime/custom_kernels.hpp"
 #include "core/runtime/device_rates.hpp"
 #include "core/runtime/kernel_list.hpp"
 #include "core/runtime/kernel_times.hpp"
-#include "core/runtime/own_kernels.hpp"
 #include "core/runtime/plan_cache.hpp"
 #include "core/runtime/run_inputs.hpp"
 #include "core/runtime/run_plan.hpp"
@@ -40,8 +40,8 @@ std::optional<std::string> variable(const RuntimeOptions& options, const char* n
   return options.use_environment ? environment(name) : std::nullopt;
 }
 
-/// What the application has changed, and the plans that were made by it. A change makes another
-/// edition; runs under way end with theirs.
+/// The rules and custom kernels of the application, and the plans compiled with them. A change
+/// makes a new edition; runs under way finish with their own.
 struct Edition {
   std::shared_ptr<Edition> next() const {
     auto out = std::make_shared<Edition>();
@@ -52,7 +52,7 @@ struct Edition {
   }
   uint64_t number = 0;
   rewrite::Rules rules;
-  OwnKernels kernels;
+  CustomKernels kernels;
   PlanCache plans;
 };
 
@@ -115,7 +115,7 @@ struct Runtime::Impl {
   ~Impl() {
     const InUse use(made_in, std::nothrow);
     if (!use) return;
-    for (const std::string& unmet : edition->kernels.unmet()) log_warning(unmet);
+    for (const std::string& unmatched : edition->kernels.unmatched()) log_warning(unmatched);
     for (const auto& device : devices) {
       try {
         device->synchronize();
@@ -170,7 +170,8 @@ struct Runtime::Impl {
     return edition;
   }
 
-  /// `change` makes a new edition of the old one, or throws. One change at a time.
+  /// Replaces the edition by a copy that `change` modifies. If `change` throws, nothing changes.
+  /// One change at a time.
   template <class F>
   void change(F&& change) {
     const ForkHold hold;
@@ -192,7 +193,7 @@ struct Runtime::Impl {
     return run_plan(*use.plan, all, values, how);
   }
 
-  /// Among the open devices; a shared lock is not worth it.
+  /// Finds an open device by id. A shared lock would not pay.
   Device* find(const std::string& id) const {
     for (const auto& device : devices) {
       const std::string& name = device->id();
@@ -201,17 +202,17 @@ struct Runtime::Impl {
     return nullptr;
   }
 
-  /// Plans for the cache.
-  class Maker : public PlanMaker {
+  /// Compiles plans with the rules and custom kernels of an edition.
+  class EditionCompiler : public PlanCompiler {
    public:
-    Maker(Runtime& runtime, const Edition& edition)
+    EditionCompiler(Runtime& runtime, const Edition& edition)
         : runtime_(runtime), impl_(*runtime.impl_), edition_(edition) {}
 
     SchedulePlanRef build(const Graph& graph,
                           const std::vector<InputPlace>& input_places) override {
       runtime_.open_copied(graph);
       const DeviceList devices = impl_.opened();
-      OwnChooser chooser(edition_.kernels);
+      CustomChooser chooser(edition_.kernels);
       return build_plan(impl_.schedule(graph, devices, input_places, edition_, chooser), devices,
                         impl_.compiler, chooser);
     }
@@ -252,8 +253,8 @@ Runtime::Runtime(RuntimeOptions options) {
 
 Runtime::~Runtime() {
   const ForkHold hold;
-  // In a child the threads that its parts would wait for are not there.
-  if (!is_native(impl_->made_in)) keep_for_ever(std::move(impl_));
+  // A child made by fork lacks the threads that destructors would wait for.
+  if (!is_native(impl_->made_in)) leak(std::move(impl_));
   impl_.reset();
 }
 
@@ -349,16 +350,16 @@ PlanUse Runtime::planned(const Graph& graph, const std::vector<BufferRef>& input
   input_places.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     input_places.emplace_back(impl().index_of(inputs[i]->device()));
-    // A file is not memory; a buffer that is two inputs would change under one of them.
+    // A file is not memory, and a buffer that is two inputs must not change under one of them.
     if (i < donated.size() && donated[i] && !inputs[i]->is_slab() &&
         std::ranges::count(inputs, inputs[i]) == 1)
       input_places.back().donated = InputPlace::kForAny;
   }
   bool cached = false;
   const std::shared_ptr<Edition> edition = impl().current();
-  Impl::Maker maker(*this, *edition);
+  Impl::EditionCompiler compiler(*this, *edition);
   PlanUse use =
-      edition->plans.get(inline_calls(graph, impl().builder), input_places, maker, cached);
+      edition->plans.get(inline_calls(graph, impl().builder), input_places, compiler, cached);
   use.edition = edition->number;
   if (out_cached) *out_cached = cached;
   return use;
@@ -410,7 +411,7 @@ std::vector<Array> Runtime::run(const Graph& graph, const std::vector<Array>& in
     results[o]->device().read(*results[o], 0, array.bytes.data(), array.bytes.size());
     outputs.push_back(std::move(array));
   }
-  // A device that took no part may be lost: that is not this run's failure.
+  // Only devices of this run are waited for: another device may be lost.
   on.synchronize();
   for (const BufferRef& result : results) result->device().synchronize();
   if (stats) stats->run_ms = milliseconds_since(begin) - stats->compile_ms;
@@ -451,7 +452,7 @@ KernelProfile Runtime::profile() {
   return impl().times->profile();
 }
 
-/// Once a device: its limits, before the first kernels that are held against them.
+/// Measures the rates of each device once, before the first kernels that are compared with them.
 void Runtime::measure_devices(const SchedulePlan& plan) {
   if (!impl().times) return;
   each_kernel(plan.schedule(), [&](const KernelCall&, int d) {
@@ -488,7 +489,7 @@ Schedule Runtime::schedule_for(const Graph& graph,
   return impl().schedule(graph, impl().opened(), std::move(input_places), *impl().current());
 }
 
-/// What a COPY names may be on offer only.
+/// Opens the devices that COPY nodes name.
 void Runtime::open_copied(const Graph& graph) {
   std::vector<const Graph*> graphs{&graph};
   for (size_t i = 0; i < graphs.size(); ++i) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A Runtime owns everything that lives: plugins, devices, pools, caches. There are no other
-// globals.
+// A Runtime owns plugins, devices, pools and caches. There are no other globals.
 #pragma once
 
 #include <array>
@@ -29,24 +28,24 @@ class PassObserver;
 class Probes;
 class TransformChooser;
 
-/// What the core's own tools set beside what everybody may.
+/// Options for the core's own tools, besides the public ones.
 struct RuntimeOptions : ContextOptions {
   RuntimeOptions() = default;
   RuntimeOptions(ContextOptions options) : ContextOptions(std::move(options)) {}  // NOLINT
-  /// Bytes of guard zone on both sides of every buffer, filled with `poison`, as new buffers are.
-  /// For the conformance tool; Device::check_guards tells what was overwritten.
+  /// Bytes of guard zone on each side of every buffer. Guard zones and new buffers are filled with
+  /// `poison`. For the conformance tool; Device::check_guards finds overwritten zones.
   uint32_t guard_bytes = 0;
   uint8_t poison = 0xA5;
-  /// false: constants never become inputs, each value takes a plan of its own; for the conformance
-  /// tool, whose cases shall not depend on those before.
+  /// false: constants never become inputs, so each value gets its own plan. For the conformance
+  /// tool, whose cases must not depend on earlier ones.
   bool constants_vary = true;
-  /// false: a context of devices with memory only is fine; for self-tests of such.
+  /// false: devices with memory only are accepted, for their self-tests.
   bool require_compute = true;
   /// false: plugins that `devices` names are loaded without a probe, as with @noprobe. For programs
-  /// that guard themselves.
+  /// that isolate plugins themselves.
   bool probe = true;
-  std::shared_ptr<Probes> probes;    ///< what is known of plugins already; null: nothing
-  PassObserver* observer = nullptr;  ///< of what is compiled; outlives the context
+  std::shared_ptr<Probes> probes;    ///< earlier probe results; null: none
+  PassObserver* observer = nullptr;  ///< of compiler passes; outlives the context
 };
 
 class Runtime {
@@ -61,38 +60,38 @@ class Runtime {
   /// The open devices; [0] is the default, the others come in order of priority or as they were
   /// opened. Never empty: the constructor throws instead.
   std::vector<std::shared_ptr<Device>> devices() const;
-  /// Ids that `device` takes: open ones, then those that it would open.
+  /// Ids that `device` accepts: open devices, then those that it would open.
   std::vector<std::string> device_ids() const;
   /// "" is the default; "cpu" the first of its backend; "BACKEND:PATH" a file or folder of a
   /// storage backend. Where TENON_DEVICES names no devices, one that is not open yet is opened.
   /// Throws kInvalid with the list of what there is.
   Device& device(const std::string& id = "");
 
-  /// Runs a graph on the given input buffers (their devices decide where). Returns after
-  /// submission, where kernels are new after their first launch; reading an output waits for it.
-  /// Equal structures share one plan; other values of symbols re-use it. Graphs that differ in
-  /// constants alone take few plans in all: the second one takes what has changed as inputs.
-  /// Inputs that are `donated` (empty: none) may be written over where that spares memory, outputs
-  /// may be their buffers then, and what the caller holds of them is spent.
+  /// Runs a graph on the devices of the given input buffers. Returns after submission, or after the
+  /// first launch of a new kernel; reading an output waits for it. Graphs of equal structure share
+  /// one plan, whatever the values of symbols. Graphs that differ only in constants need few plans:
+  /// the second plan takes the constants that changed as inputs. Inputs that are `donated` (empty:
+  /// none) may be overwritten, and outputs may be their buffers; the caller must not use them
+  /// again.
   std::vector<BufferRef> run(const Graph& graph, const std::vector<BufferRef>& inputs,
                              const SymbolValues& symbols = {}, RunStats* stats = nullptr,
                              const std::vector<bool>& donated = {});
-  /// The same for host arrays on one device ("" for the default), waiting for the end.
+  /// Runs a graph on host arrays on one device ("" for the default) and waits for the results.
   std::vector<Array> run(const Graph& graph, const std::vector<Array>& inputs,
                          const SymbolValues& symbols, const std::string& device,
                          RunStats* stats = nullptr);
 
-  /// The graph with what the context allows of its contractions: what results are judged by.
+  /// The graph with the precision that the context allows for its contractions. Results are judged
+  /// by this graph.
   Graph as_run(const Graph& graph);
 
-  /// The plan that `run` uses for these inputs: compiled now, if it was not yet, and kept.
+  /// The plan that `run` uses for these inputs, compiled and cached if it is new.
   PlanUse planned(const Graph& graph, const std::vector<BufferRef>& inputs,
                   bool* out_cached = nullptr, const std::vector<bool>& donated = {});
-  /// A plan of its own, for inputs on `device`, with transforms that the caller chooses. Nothing is
-  /// kept of it.
+  /// A plan for inputs on `device` with transforms from `chooser`. It is not cached.
   SchedulePlanRef plan(const Graph& graph, TransformChooser& chooser,
                        const std::string& device = "");
-  /// Runs the plan of a graph as `run` does its own.
+  /// Runs a graph with its plan, as `run` does.
   std::vector<BufferRef> run_planned(const Graph& graph, const PlanUse& use,
                                      const std::vector<BufferRef>& inputs,
                                      const SymbolValues& symbols = {}, RunStats* stats = nullptr,
@@ -101,33 +100,32 @@ class Runtime {
                                      const std::vector<BufferRef>& inputs,
                                      const SymbolValues& symbols = {}, RunStats* stats = nullptr);
 
-  /// Plans that `run` and `planned` have made and keep, since the last change below.
+  /// Number of cached plans since the last change of rules or custom kernels.
   size_t plan_count() const;
 
-  /// Rules of the application, which every graph from now on is rewritten by first; all of the text
-  /// or, where it throws, nothing of it. Throws as with_rules (core/runtime/check_rules.hpp). May
-  /// be called while others run: what they have begun ends as it began.
+  /// Adds rewrite rules that apply to every graph from now on. Adds all rules of the text, or none
+  /// if it throws, as with_rules (core/runtime/check_rules.hpp) does. Runs under way keep the old
+  /// rules.
   void add_rules(std::string_view text, std::string_view origin);
-  /// What OwnKernels takes (core/runtime/own_kernels.hpp), for every kernel from now on. What does
-  /// not fit a kernel is thrown where that is planned.
+  /// Settings for kernels from now on (core/runtime/custom_kernels.hpp). A setting that does not
+  /// fit a kernel throws when the kernel is planned.
   void set_transforms(const std::string& kernel, std::string_view transforms);
   void set_program(const std::string& kernel, std::string_view program,
                    const std::array<int64_t, 3>& workgroups);
   void reset_kernel(const std::string& kernel);
-  /// Kernels of the plans that are kept, each once a device.
+  /// Kernels of the cached plans, each once for a device.
   std::vector<KernelInfo> kernels();
-  /// What kernels have taken so far. Throws kInvalid unless they are timed
-  /// (ContextOptions::profile).
+  /// Times of kernels so far. Throws kInvalid unless ContextOptions::profile is set.
   KernelProfile profile();
-  /// Whether nothing has changed since the plan was asked for.
+  /// Whether rules and custom kernels are those that the plan was compiled with.
   bool is_current(const PlanUse& use) const;
 
-  /// Id of the device that output 0 of a graph comes to lie on, run on these inputs.
+  /// Id of the device of output 0 when a graph runs on these inputs.
   std::string result_device(const Graph& graph, const std::vector<BufferRef>& inputs);
 
   /// The schedule that `run` would use for inputs on the given device.
   Schedule schedule_for(const Graph& graph, const std::string& device = "");
-  /// The same with the device of each input by its name; of those not named it is the default.
+  /// The same with a device for each input by name. Inputs not named are on the default device.
   Schedule schedule_for(const Graph& graph, const std::map<std::string, std::string>& devices);
 
  private:

@@ -9,14 +9,14 @@
 namespace tenon {
 namespace {
 
-/// The last value of each range but the largest: one row, few rows (a matrix is read once for all
-/// of them), some (they fill a core), many.
+/// The last value of each range but the largest. The ranges are: one row; few rows, which share one
+/// read of a matrix; some rows, which fill a core; many rows.
 constexpr std::array<int64_t, 3> kEnds{1, 16, 256};
 
 std::pair<int64_t, int64_t> range_of(const Expr& symbol, int64_t value) {
   int64_t least = symbol.min(), most = symbol.max();
   for (const int64_t end : kEnds) {
-    if (least < 1 && end == 1) continue;  // none or one are no constant
+    if (least < 1 && end == 1) continue;  // a range of 0 and 1 is not a constant
     if (value > end) least = std::max(least, end + 1);
     if (value <= end) most = std::min(most, end);
   }
@@ -33,7 +33,7 @@ SizedKernel::SizedKernel(Graph graph, LowerOptions options, std::shared_ptr<Devi
       compiler_(compiler),
       chooser_(std::move(chooser)) {}
 
-bool SizedKernel::is_one(const Graph& graph) {
+bool SizedKernel::has_several_ranges(const Graph& graph) {
   return std::ranges::any_of(graph.symbols, [](const Expr& symbol) {
     return range_of(symbol, symbol.min()).second < symbol.max();
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A kernel of sizes that a launch tells: one row is not computed as a thousand are, so it is made
-// anew for each range of its symbols that is met.
+// A kernel whose sizes are known at launch. It is compiled once for each range of its symbols that
+// occurs, since one row needs another schedule than a thousand.
 #pragma once
 
 #include <map>
@@ -15,17 +15,17 @@ namespace tenon {
 
 class SizedKernel {
  public:
-  /// `graph` is a canonical kernel; the compiler outlives all calls.
+  /// `graph` is a canonical kernel. The compiler must outlive all calls.
   SizedKernel(Graph graph, LowerOptions options, std::shared_ptr<Device> device,
               const Compiler& compiler, std::shared_ptr<TransformChooser> chooser);
 
   /// Whether its symbols have more than one range.
-  static bool is_one(const Graph& graph);
+  static bool has_several_ranges(const Graph& graph);
 
-  /// For these values of the graph's symbols. Throws what lowering and compiling throw.
-  /// Thread-safe; of several that want one range, one makes it.
+  /// The kernel for these values of the graph's symbols. Throws what lowering and compiling throw.
+  /// Thread-safe: one thread compiles a range, others wait for it.
   const CompiledKernel& get(const SymbolValues& values);
-  size_t count();  ///< of the ranges that were met
+  size_t count();  ///< of ranges compiled so far
 
  private:
   const Graph graph_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// TENON_VALIDATE=1: every kernel runs alone, and its outputs must lie in
-// the intervals that the reference gives for the device's profile.
+// TENON_VALIDATE=1: every kernel runs alone, and its outputs must lie in the intervals that the
+// reference gives for the profile of the device.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -23,7 +23,7 @@ Array read_array(const Node& node, const Location& at, uint64_t bytes,
   return array;
 }
 
-/// 0 for equal bits; infinity where just one is NaN, or anything is infinite.
+/// Absolute error: 0 for equal bits, infinity if just one is NaN or any value is infinite.
 double error_of(const Scalar& got, const Scalar& expected) {
   if (got == expected) return 0;
   const double error = std::abs(got.as_double() - expected.as_double());

@@ -32,41 +32,42 @@ int64_t now() {
       .count();
 }
 
-/// Of an entry as a whole, so that halves of two entries are none.
+/// Checksum of a whole entry, so that parts of two entries do not match.
 int64_t checksum(std::string_view about, const std::vector<uint8_t>& bytes) {
   const std::string_view data(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return static_cast<int64_t>(hash_bytes(hash_bytes(about.size(), about), data));
 }
 
-struct Said {
+struct PrintedWarnings {
   ForkSafeMutex mutex;
   std::set<std::string> messages;
 };
 
-Said& said() {
-  static auto& instance = *new Said();  // outlives every static object
+PrintedWarnings& printed_warnings() {
+  static auto& instance =
+      *new PrintedWarnings();  // never destroyed: destructors of static objects may use it
   return instance;
 }
-/// Before there are threads: a child made by fork would wait for one that makes it.
-[[maybe_unused]] const Said& said_made_at_load = said();
+/// Made at load: a child of fork would hang if a thread of its parent was constructing it.
+[[maybe_unused]] const PrintedWarnings& printed_warnings_made_at_load = printed_warnings();
 
-/// Once in a process, however many contexts find the same.
+/// Prints a warning once in a process, whatever the number of contexts.
 void warn_once(const std::string& message) {
   {
-    const std::lock_guard lock(said().mutex);
-    if (!said().messages.insert(message).second) return;
+    const std::lock_guard lock(printed_warnings().mutex);
+    if (!printed_warnings().messages.insert(message).second) return;
   }
   log_warning(message);
 }
 
-/// What a damaged file answers, as opposed to a busy or missing one.
+/// Whether an SQLite code means a damaged file, not a busy or missing one.
 bool is_damage(int code) {
   const int primary = code & 0xff;
   return primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB || primary == SQLITE_MISMATCH ||
          primary == SQLITE_ERROR;
 }
 
-/// One prepared statement; its values live as long as it does.
+/// A prepared statement. Its values live as long as it does.
 class Statement {
  public:
   Statement(sqlite3* database, const char* sql) {
@@ -149,7 +150,7 @@ void DiskCache::set_aside(const std::string& why) {
   std::error_code error;
   fs::rename(file_, aside, error);
   for (const char* suffix : {"-wal", "-shm", "-journal"}) {
-    std::error_code ignored;  // they need not be there
+    std::error_code ignored;  // the files may be missing
     fs::remove(file_.string() + suffix, ignored);
   }
   if (error) return give_up(fmt::format("{} is damaged and cannot be moved", file_.string()));
@@ -163,7 +164,7 @@ bool DiskCache::execute(const char* sql) {
 
 int DiskCache::check_schema() {
   {
-    // The first statement that reads the file, and so finds out whether it is a database.
+    // The first statement that reads the file: fails if it is not a database.
     Statement version(database_, "PRAGMA user_version");
     if (!version.row()) return version.code();
     if (version.integer(0) == kSchema) return SQLITE_OK;
@@ -192,7 +193,7 @@ std::string DiskCache::prepare_file() const {
   return "";
 }
 
-/// Asks for another attempt as long as this cache has waited little in its life.
+/// Retries until this cache has waited its total limit.
 int DiskCache::when_busy(void* cache, int attempts) {
   auto& self = *static_cast<DiskCache*>(cache);
   const int pause = std::min(1 + attempts, 20);
@@ -231,8 +232,7 @@ bool DiskCache::open() {
   }
 }
 
-/// Runs an action that gives an SQLite code; a damaged file is replaced, other faults are passed
-/// over.
+/// Runs an action that returns an SQLite code. Replaces a damaged file, ignores other faults.
 template <class F>
 void DiskCache::attempt(F&& action) {
   const std::lock_guard lock(mutex_);
@@ -242,7 +242,7 @@ void DiskCache::attempt(F&& action) {
   if (code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW) return;
   TN_LOG("cache", "{}: {}", file_.string(), sqlite3_errstr(code));
   if (!is_damage(code)) return;
-  if (++repairs_ > kMostRepairs) return give_up(file_.string() + " is damaged again and again");
+  if (++repairs_ > kMostRepairs) return give_up(file_.string() + " is damaged repeatedly");
   set_aside(sqlite3_errstr(code));
   if (!file_.empty()) open();
 }
@@ -260,11 +260,11 @@ std::optional<std::vector<uint8_t>> DiskCache::get(const std::string& about) {
       const std::vector<uint8_t> stored = select.blob(3);
       const std::string_view subject(reinterpret_cast<const char*>(stored.data()), stored.size());
       if (checksum(subject, bytes) != select.integer(1)) return SQLITE_CORRUPT;
-      if (subject != about) return SQLITE_DONE;  // two subjects of one hash
+      if (subject != about) return SQLITE_DONE;  // hash collision
       used = select.integer(2);
       result = std::move(bytes);
     }
-    if (now() - used < 3600) return SQLITE_OK;  // a coarse clock spares most readers the write
+    if (now() - used < 3600) return SQLITE_OK;  // a coarse clock saves most writes of readers
     Statement touch(database_, "UPDATE entries SET used = ? WHERE key = ?");
     touch.bind(1, now());
     touch.bind(2, key);
@@ -308,7 +308,7 @@ void DiskCache::evict(uint64_t incoming) {
   if (!sum.row()) return;
   const auto held = static_cast<uint64_t>(std::max<int64_t>(sum.integer(0), 0));
   if (held + incoming <= most_bytes_) return;
-  // Down to three quarters, so that not every put evicts.
+  // Evict down to three quarters, so that not every put evicts.
   int64_t surplus = static_cast<int64_t>(held + incoming - most_bytes_ / 4 * 3);
   std::vector<std::string> oldest;
   Statement by_age(database_, "SELECT key, size FROM entries ORDER BY used, key");

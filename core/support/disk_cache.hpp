@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Bytes on disk by what they are about, shared by all processes of a user: compiled kernels and
-// probe results. What an entry is about is stored whole and compared, so that no hash is believed
+// A cache on disk shared by all processes of a user, for compiled kernels and probe results.
+// Entries store their whole key, which is compared, so hash collisions do no harm
 // (docs/decisions/0006).
 //
-// A cache never fails a program and never holds it up: a folder that cannot be written, or that
-// another user could change, gives one warning and no cache; a damaged file is set aside with one
-// warning and started anew; a locked one is waited for half a second in all.
+// The cache never fails or blocks a program. A folder that cannot be written, or that another user
+// could change, gives one warning and no cache. A damaged file is moved aside with one warning and
+// replaced. Waiting for a locked file is limited to half a second in all.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class DiskCache {
  public:
   static constexpr uint64_t kDefaultBytes = uint64_t{512} << 20;
 
-  /// Never throws. `folder` empty: no cache. The least recently used go when `most_bytes` are held.
+  /// Never throws. `folder` empty: no cache. Evicts the least recently used beyond `most_bytes`.
   explicit DiskCache(const std::filesystem::path& folder, uint64_t most_bytes = kDefaultBytes);
   ~DiskCache();
   DiskCache(const DiskCache&) = delete;
@@ -38,7 +38,7 @@ class DiskCache {
 
  private:
   bool open();
-  std::string prepare_file() const;  ///< what is wrong with it, or ""
+  std::string prepare_file() const;  ///< an error, or ""
   static int when_busy(void* cache, int attempts);
   int check_schema();  ///< an SQLite code
   void set_aside(const std::string& why);
@@ -54,7 +54,7 @@ class DiskCache {
   mutable std::mutex mutex_;
   sqlite3* database_ = nullptr;
   int repairs_ = 0;
-  int waited_ms_ = 0;  ///< for other processes' locks
+  int waited_ms_ = 0;  ///< total wait for locks of other processes
 };
 
 }  // namespace tenon

@@ -17,14 +17,14 @@ template <class... Args>
 
 }  // namespace tenon
 
-/// The caller's mistake: throws ErrorKind::kInvalid with a formatted message.
+/// Checks the caller: throws ErrorKind::kInvalid with a formatted message.
 #define TN_REQUIRE(condition, ...)                              \
   do {                                                          \
     if (!(condition)) [[unlikely]]                              \
       ::tenon::fail(::tenon::ErrorKind::kInvalid, __VA_ARGS__); \
   } while (false)
 
-/// Our mistake: throws ErrorKind::kInternal.
+/// Checks the core itself: throws ErrorKind::kInternal.
 #define TN_ASSERT(condition)                                     \
   do {                                                           \
     if (!(condition)) [[unlikely]]                               \

@@ -33,7 +33,7 @@ const char* kind_name(mode_t mode) {
   return "a device";
 }
 
-/// The C interface would see the part before it.
+/// Throws for a path with a NUL, which C functions would truncate.
 void refuse_nul(const fs::path& path) {
   TN_REQUIRE(path.native().find('\0') == std::string::npos,
              "[{}] expected a path without NUL, got one with it", printable_line(path.string()));
@@ -48,7 +48,7 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int get() const { return number_; }
-  /// 0 or errno; some file systems find out here that the disk is full.
+  /// 0 or errno. Some file systems report a full disk only here.
   int close() {
     const int number = number_;
     number_ = -1;
@@ -82,8 +82,8 @@ fs::path folder_of(const fs::path& path) {
   return folder.empty() ? fs::path(".") : folder;
 }
 
-/// As Linux' protected_symlinks and protected_regular, which not every machine has on: what a
-/// stranger laid into /tmp is not ours to follow or to fill.
+/// Refuses files and links that another user planted in a sticky folder such as /tmp, as Linux does
+/// with protected_symlinks and protected_regular, which may be off.
 void refuse_planted(const fs::path& path, const struct stat& facts) {
   struct stat folder = {};
   if (stat(folder_of(path).c_str(), &folder) != 0) return;
@@ -92,12 +92,12 @@ void refuse_planted(const fs::path& path, const struct stat& facts) {
     cannot_write(path, "what belongs to another user, in a folder that anyone may write");
 }
 
-/// Where the last component leads if it is a symbolic link; the rest is the system's to follow.
+/// Resolves the last component if it is a symbolic link. The system resolves the others.
 fs::path target_of(fs::path path) {
   const fs::path named = path;
   for (int links = 0; links <= kMostLinks; ++links) {
     struct stat facts = {};
-    if (lstat(path.c_str(), &facts) != 0) return path;  // whatever is wrong, making it will say
+    if (lstat(path.c_str(), &facts) != 0) return path;  // creating the file reports the error
     refuse_planted(path, facts);
     if (!S_ISLNK(facts.st_mode)) return path;
     std::error_code error;
@@ -109,7 +109,7 @@ fs::path target_of(fs::path path) {
 }
 
 void write_through(const fs::path& path, std::span<const std::string_view> parts) {
-  // Without O_NONBLOCK a pipe would wait for its other end, perhaps for ever.
+  // Without O_NONBLOCK, opening a pipe waits for its other end.
   Descriptor file(open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
   if (file.get() < 0)
     cannot_write(path, errno == ENXIO ? "a pipe or a socket that nobody reads" : error_text(errno));
@@ -119,7 +119,7 @@ void write_through(const fs::path& path, std::span<const std::string_view> parts
   if (error != 0) cannot_write(path, error_text(error));
 }
 
-/// A file beside its destination, gone unless it was moved there.
+/// A temporary file beside its destination, removed unless it was moved there.
 class Temporary {
  public:
   Temporary(const fs::path& path, mode_t mode)
@@ -155,7 +155,7 @@ int take_after(int descriptor, const struct stat& old) {
   struct stat now = {};
   if (fstat(descriptor, &now) != 0) return errno;
   const bool other = now.st_uid != old.st_uid || now.st_gid != old.st_gid;
-  // Permissions that were a group's must not become another group's.
+  // Permissions of the old group must not go to another group.
   if (other && fchown(descriptor, old.st_uid, old.st_gid) != 0) mode &= ~mode_t{S_IRWXG};
   return fchmod(descriptor, mode) == 0 ? 0 : errno;
 }
@@ -164,7 +164,7 @@ void replace(const fs::path& path, std::span<const std::string_view> parts, Sync
   struct stat old = {};
   const bool exists = lstat(path.c_str(), &old) == 0;
   if (exists) {
-    // A file that we may not write must not be replaced either.
+    // A file without write permission must not be replaced either.
     const Descriptor may(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
     if (may.get() < 0) cannot_write(path, error_text(errno));
   }
@@ -191,18 +191,18 @@ std::string read_all(int descriptor, const fs::path& path, uint64_t most) {
   const auto size = static_cast<uint64_t>(facts.st_size);
   TN_REQUIRE(size <= most, "[{}] expected at most {} bytes, got {}", path.string(), most, size);
   std::string text;
-  size_t held = 0;
+  size_t filled = 0;
   for (;;) {
-    // Files of /proc have no size, and others may grow: the end is where nothing more comes.
-    if (held == text.size()) text.resize(held == 0 ? size + 1 : held + kPiece);
-    const ssize_t got = ::read(descriptor, text.data() + held, text.size() - held);
+    // Files of /proc have size 0, and others may grow, so read until end of file.
+    if (filled == text.size()) text.resize(filled == 0 ? size + 1 : filled + kPiece);
+    const ssize_t got = ::read(descriptor, text.data() + filled, text.size() - filled);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) cannot_read(path, errno);
-    held += static_cast<size_t>(got);
-    TN_REQUIRE(held <= most, "[{}] expected at most {} bytes, got more", path.string(), most);
+    filled += static_cast<size_t>(got);
+    TN_REQUIRE(filled <= most, "[{}] expected at most {} bytes, got more", path.string(), most);
     if (got == 0) break;
   }
-  text.resize(held);
+  text.resize(filled);
   return text;
 }
 
@@ -218,7 +218,7 @@ std::string random_name() {
 std::string read_file(const fs::path& path, uint64_t most_bytes) {
   refuse_nul(path);
   struct stat facts = {};
-  // Before it is opened, for opening a device can do something to it.
+  // Check before opening, as opening a device may have side effects.
   if (stat(path.c_str(), &facts) != 0) cannot_read(path, errno);
   require_regular(path, facts.st_mode);
   const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
@@ -236,7 +236,7 @@ void write_file(const fs::path& path, std::span<const std::string_view> parts, S
   struct stat facts = {};
   if (stat(path.c_str(), &facts) != 0 || S_ISREG(facts.st_mode))
     return replace(target_of(path), parts, sync);
-  target_of(path);  // for its checks: /dev/stdout leads to what has no name
+  target_of(path);  // only for its checks: the target of /dev/stdout has no name
   write_through(path, parts);
 }
 

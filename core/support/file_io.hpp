@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-/// 32 hexadecimal digits that nobody can guess.
+/// 32 random hexadecimal digits, unpredictable for others.
 std::string random_name();
 
 }  // namespace tenon

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The handlers behind core/support/process.hpp, beside those of drivers.
+// Fork handlers of core/support/process.hpp.
 #pragma once
 
 namespace tenon {
 
-/// Once more, after a driver has registered its own. Of what pthread_atfork was given, the newest
-/// prepares first: a driver's would take its lock, and then wait in ours for a thread in a hold,
-/// which may wait for that lock. Throws std::bad_alloc.
+/// Registers the handlers again, after a driver has registered its own. The newest prepare handler
+/// of pthread_atfork runs first. If that were the driver's, it would take the driver's lock, and
+/// ours would then wait for a thread in a hold, which may need that lock. Throws std::bad_alloc.
 void register_fork_handlers();
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The one hash, XXH3: of tables, kernels' names and what lies on disk. Equal in every process.
+// The hash function, XXH3, for tables, names of kernels and files. Equal in every process.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-/// The hash so far with one value more; the order counts.
+/// Adds a value to a hash. Order matters.
 uint64_t hash_mix(uint64_t hash, uint64_t value);
 uint64_t hash_bytes(uint64_t hash, std::string_view bytes);
 

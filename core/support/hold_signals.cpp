@@ -12,7 +12,7 @@ HoldSignals::HoldSignals() {
   sigaddset(&held_, SIGXFSZ);
   sigset_t pending;
   sigpending(&pending);
-  // What waits already is not ours to take away.
+  // A signal that was already pending stays pending.
   for (const int one : {SIGPIPE, SIGXFSZ})
     if (sigismember(&pending, one)) sigdelset(&held_, one);
   pthread_sigmask(SIG_BLOCK, &held_, &before_);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Writing to a pipe that nobody reads raises SIGPIPE, beyond RLIMIT_FSIZE SIGXFSZ; both would end
-// the process.
+// Blocks signals of failed writes: SIGPIPE for a closed pipe and SIGXFSZ beyond RLIMIT_FSIZE. Both
+// would end the process.
 #pragma once
 
 #include <signal.h>
 
 namespace tenon {
 
-/// Held back for this thread and this scope: the call answers EPIPE or EFBIG instead.
+/// Blocks them for this thread and scope: the call returns EPIPE or EFBIG instead.
 class HoldSignals {
  public:
   HoldSignals();

@@ -17,10 +17,11 @@ struct Channels {
 };
 
 Channels& channels() {
-  static auto& instance = *new Channels();  // static objects of applications log too
+  static auto& instance =
+      *new Channels();  // never destroyed: destructors of static objects log too
   return instance;
 }
-/// Before there are threads, as a child made by fork would wait for one that makes it.
+/// Made at load: a child of fork would hang if a thread of its parent was constructing it.
 [[maybe_unused]] const Channels& channels_made_at_load = channels();
 
 }  // namespace

@@ -9,8 +9,8 @@
 
 namespace tenon {
 
-/// Comma-separated channels, "all", or "" for none; warnings are always printed. Process-wide by
-/// nature of stderr.
+/// Sets comma-separated channels, "all", or "" for none. Warnings are always printed. Process-wide,
+/// as stderr is.
 void set_log_channels(std::string_view channels);
 bool log_enabled(std::string_view channel);
 void log_line(std::string_view channel, const std::string& message);

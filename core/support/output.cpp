@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-/// Of the first write that failed, for later ones may say something else.
+/// errno of the first failed write; later ones may differ.
 int& first_error() {
   static int error = 0;
   return error;
@@ -50,7 +50,8 @@ void complain(std::string_view program, std::string_view message) {
 void open_standard_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The wrong way round, so that writing fails instead of vanishing. The lowest number is free.
+    // Open for the wrong direction, so that writes fail instead of vanishing. open() takes the
+    // lowest free number.
     const int opened =
         open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY | O_NOCTTY);
     if (opened != descriptor && opened >= 0) close(opened);
@@ -60,7 +61,7 @@ void open_standard_streams() {
 int finish_output(std::string_view program, int code, int fault) {
   errno = 0;
   note_error(std::fflush(stdout) != 0 || std::ferror(stdout) != 0);
-  std::cout.flush();  // after it, for it would take the reason away
+  std::cout.flush();  // after it, as it would overwrite errno
   note_error(!std::cout);
   if (first_error() == 0) return code;
   complain(program, fmt::format("[output] expected to write standard output, got: {}",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What programs print. Every text among the arguments is a stranger's until it says otherwise, so
-// none reaches the terminal with its control characters; and what could not be written is a fault.
+// Output of programs. Text arguments are untrusted unless marked, so control characters never reach
+// the terminal. A failed write is an error.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,12 +13,12 @@
 
 namespace tenon {
 
-/// Text with colours of ours; it is printed as it is.
+/// Trusted text with colour codes, printed as it is.
 struct Painted {
   std::string text;
 };
 
-/// Text of several lines, as a program or a report: line feeds and tabs stay.
+/// Text of several lines: line feeds and tabs stay.
 struct Lines {
   std::string_view text;
 };
@@ -29,7 +29,7 @@ bool use_color();
 Painted paint(std::string_view text, const char* code);
 
 template <class T>
-auto shown(const T& value) {
+auto to_printable(const T& value) {
   if constexpr (std::same_as<T, Painted>) {
     return value.text;
   } else if constexpr (std::same_as<T, Lines>) {
@@ -43,23 +43,23 @@ auto shown(const T& value) {
 
 void write_output(std::string_view text);
 
-/// Prints on standard output, texts by printable_line().
+/// Prints on standard output. Text arguments go through printable_line().
 template <class... Args>
-void say(fmt::format_string<decltype(tenon::shown(std::declval<const Args&>()))...> format,
+void say(fmt::format_string<decltype(tenon::to_printable(std::declval<const Args&>()))...> format,
          const Args&... args) {
-  write_output(fmt::format(format, tenon::shown(args)...));
+  write_output(fmt::format(format, tenon::to_printable(args)...));
 }
 
-/// "program: message" on standard error; what follows a line feed is indented, so that no name can
-/// begin a line.
+/// Prints "program: message" on standard error. Further lines are indented, so that untrusted text
+/// cannot begin a line.
 void complain(std::string_view program, std::string_view message);
 
-/// To be called first in main(): a standard descriptor that is closed would become the number of
-/// the next file, which would then be printed into.
+/// Call first in main(). Opens standard descriptors that are closed; else the next file opened
+/// would get such a number and be printed into.
 void open_standard_streams();
 
-/// To be called last: `code`, or `fault` with a message if standard output was not written whole
-/// and `code` is 0.
+/// Call last in main(). Returns `code`, or prints a message and returns `fault` if `code` is 0 and
+/// standard output was not fully written.
 int finish_output(std::string_view program, int code, int fault);
 
 }  // namespace tenon

@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint32_t kReplacement = 0xfffd;
 
-/// The character at `at`, which is moved past it.
+/// Decodes the character at `at` and moves past it.
 uint32_t next(std::string_view text, size_t& at) {
   const auto byte = [&](size_t i) -> uint32_t { return static_cast<unsigned char>(text[i]); };
   const uint32_t first = byte(at++);
@@ -41,18 +41,18 @@ void append(std::string& out, uint32_t code) {
   put(0x80 | (code & 0x3f));
 }
 
-/// Separators of lines and paragraphs, and marks that change the direction.
-bool turns_text(uint32_t code) {
+/// Whether the character separates lines or paragraphs, or changes the direction of text.
+bool changes_direction(uint32_t code) {
   return (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-uint32_t shown(uint32_t code, bool lines) {
+uint32_t displayed(uint32_t code, bool lines) {
   if (lines && (code == '\n' || code == '\t')) return code;
   if (code < 0x20) return 0x2400 + code;
   if (code == 0x7f) return 0x2421;
   const bool is_control = code >= 0x80 && code < 0xa0;
-  const bool is_none = (code & 0xfffe) == 0xfffe;  // never a character; XML refuses two of them
-  return is_control || is_none || turns_text(code) ? kReplacement : code;
+  const bool is_none = (code & 0xfffe) == 0xfffe;  // noncharacters; XML forbids U+FFFE and U+FFFF
+  return is_control || is_none || changes_direction(code) ? kReplacement : code;
 }
 
 std::string with_pictures(std::string_view text, bool lines) {
@@ -62,7 +62,7 @@ std::string with_pictures(std::string_view text, bool lines) {
     if (text[at] >= ' ' && text[at] < 0x7f)
       out += text[at++];
     else
-      append(out, shown(next(text, at), lines));
+      append(out, displayed(next(text, at), lines));
   }
   return out;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Text of strangers (names of graphs, plugins, devices and files) made safe to show.
+// Makes untrusted text (names of graphs, plugins, devices and files) safe to print.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace tenon {
 
-/// As valid UTF-8: control characters are shown as their pictures (U+2400 and on), bytes that are
-/// no UTF-8 and characters that turn the direction of text as U+FFFD. Line feeds stay, and tabs.
+/// Valid UTF-8. Control characters become their pictures (from U+2400), invalid bytes and
+/// characters that change the direction of text become U+FFFD. Line feeds and tabs stay.
 std::string printable(std::string_view text);
 
-/// A name, which is on one line: line feeds and tabs are shown as pictures too.
+/// The same for one line: line feeds and tabs become pictures too.
 std::string printable_line(std::string_view text);
 
-/// JSON as ASCII text; what is no UTF-8 becomes U+FFFD. Of nlohmann's types.
+/// JSON (nlohmann) as ASCII text. Invalid UTF-8 becomes U+FFFD.
 template <class Json>
 std::string json_text(const Json& json, int indent = 2) {
   return json.dump(indent, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);

@@ -19,7 +19,7 @@ std::string system_says(const fs::path& path) {
   return fmt::format("{}: {}", path.string(), std::strerror(errno));
 }
 
-/// 0 or -1 with errno. Folders on the way get the same mode, as the XDG specification wants.
+/// 0, or -1 with errno. Parent folders get the same mode, as the XDG specification requires.
 int make(const fs::path& folder) {
   if (mkdir(folder.c_str(), kPrivate) == 0) return chmod(folder.c_str(), kPrivate);
   if (errno == EEXIST) return 0;
@@ -29,13 +29,13 @@ int make(const fs::path& folder) {
   return chmod(folder.c_str(), kPrivate);
 }
 
-/// Ours, root's, or of whom root is taken for where user ids are mapped.
+/// Whether the owner is this user or root, or the id that root has where user ids are mapped.
 bool is_trusted(uid_t owner) {
   struct stat root = {};
   return owner == geteuid() || owner == 0 || (stat("/", &root) == 0 && owner == root.st_uid);
 }
 
-/// Whether another user can rename what lies in a folder above.
+/// Why another user could rename a parent folder, or "".
 std::string check_above(const fs::path& folder) {
   for (fs::path path = folder; path.has_relative_path();) {
     path = path.parent_path();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Places on disk that no other user can change, and so may be believed.
+// Folders and files that no other user can change, so their contents can be trusted.
 #pragma once
 
 #include <filesystem>
@@ -7,17 +7,18 @@
 
 namespace tenon {
 
-/// Makes the folder, with mode 0700 whatever the umask, or finds one: no symbolic link, owned by
-/// this user, mode 0700, and below folders that no other user can exchange. Returns what is wrong,
-/// or "".
+/// Creates the folder with mode 0700, whatever the umask, or checks an existing one: no symbolic
+/// link, owned by this user, mode 0700, below folders that no other user can replace. Returns an
+/// error, or
+/// "".
 std::string make_private_folder(const std::filesystem::path& folder);
 
-/// For a folder whose name is ours alone: takes the others' right to read it, as older versions
-/// left it. One that others may write stays what it is, and is refused above.
+/// Removes read permission of others from a folder whose name only Tenon uses; older versions left
+/// it. A folder that others can write is left, and make_private_folder refuses it.
 void tighten_folder(const std::filesystem::path& folder);
 
-/// The same of a file in it: a regular file of this user with one name that nobody else may write.
-/// A missing one is good.
+/// Checks a file in it: a regular file of this user, with one link, that nobody else can write. A
+/// missing file is accepted. Returns an error, or "".
 std::string check_private_file(const std::filesystem::path& file);
 
 }  // namespace tenon

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint32_t kForking = 1u << 31;
 
-/// Threads in a hold, of which there is none while one forks.
+/// Counts threads in a hold. A fork waits until there is none.
 class Holds {
  public:
   explicit Holds(uint32_t threads) : threads_(threads) {}
@@ -48,7 +48,7 @@ class Holds {
   }
 
  private:
-  std::atomic<uint32_t> threads_;  ///< and kForking, while a thread forks or waits to
+  std::atomic<uint32_t> threads_;  ///< or-ed with kForking while a thread forks or waits to
   std::mutex mutex_;
   std::condition_variable changed_;
 };
@@ -66,26 +66,26 @@ struct ForkHandlers {
   ForkHandlers() { (void)add(); }
   static bool add() { return pthread_atfork(prepare, parent, child) == 0; }
 
-  /// Never destroyed: static objects of applications come here late.
+  /// Never destroyed: destructors of static objects may use it.
   static ForkHandlers& get() {
     static auto& handlers = *new ForkHandlers();
     return handlers;
   }
 
-  /// Of the forking thread itself: a compiler may start a program by fork.
-  struct OwnHolds {
+  /// Holds of one thread, which may itself fork: a compiler may start a program by fork.
+  struct ThreadHolds {
     int count = 0;
-    bool counted = false;   ///< in Holds; not those within another thread's
-    bool prepared = false;  ///< by the first of the handlers, as they may be registered many times
+    bool counted = false;   ///< counted in Holds; false within another thread's hold
+    bool prepared = false;  ///< set by the first handler, as handlers may be registered many times
   };
-  static OwnHolds& own_holds() {
-    thread_local OwnHolds own;
+  static ThreadHolds& own_holds() {
+    thread_local ThreadHolds own;
     return own;
   }
 
   static void prepare() {
     ForkHandlers& h = get();
-    OwnHolds& own = own_holds();
+    ThreadHolds& own = own_holds();
     if (own.prepared) return;
     if (own.count++ == 0) {
       h.holds.begin_fork();
@@ -101,27 +101,28 @@ struct ForkHandlers {
     h.list_mutex.unlock();
   }
   static void parent() {
-    OwnHolds& own = own_holds();
+    ThreadHolds& own = own_holds();
     if (!std::exchange(own.prepared, false)) return;
     unlock();
     if (--own.count == 0) get().holds.end_fork();
   }
   static void child() {
     ForkHandlers& h = get();
-    OwnHolds& own = own_holds();
+    ThreadHolds& own = own_holds();
     if (!std::exchange(own.prepared, false)) return;
     ++h.generation;
     h.process = getpid();
     unlock();
     --own.count;
-    ::new (&h.holds) Holds(own.counted ? 1 : 0);  // as threads of the parent wait in the old ones
+    ::new (&h.holds)
+        Holds(own.counted ? 1 : 0);  // a new one, as threads of the parent wait in the old one
     if (const auto in_child = h.in_child.load()) in_child();
   }
 };
 
 namespace {
 
-/// Before there are threads: a child would wait for one that makes it.
+/// Made at load: a child of fork would hang if a thread of its parent was constructing it.
 [[maybe_unused]] const ForkHandlers& fork_handlers_made_at_load = ForkHandlers::get();
 
 }  // namespace

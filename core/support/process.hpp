@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A process and its children by fork. A child has one thread, the one that called fork: what the
-// others were at is as it was, and their locks stay locked.
+// Support for fork. A child has only the thread that called fork: the work of others stays
+// unfinished, and their locks stay locked.
 #pragma once
 
 #include <sys/types.h>
@@ -10,17 +10,17 @@
 
 namespace tenon {
 
-/// Which process something was made in. Not its id: that of a child may be one that has been.
+/// The process in which something was made. A process id is not enough, as ids are reused.
 struct Birthplace {
-  uint64_t generation = 0;  ///< how many forks lie between this process and the first
+  uint64_t generation = 0;  ///< number of forks between this process and the first
   pid_t process = 0;
 };
 Birthplace birthplace();
 /// False in a child of the process that `made_in` names.
 bool is_native(const Birthplace& made_in);
 
-/// A mutex for what a child goes on to use: fork waits until it is free. Held for moments only,
-/// one at a time.
+/// A mutex for data that a child continues to use: fork waits until it is free. Hold it briefly,
+/// and only one at a time.
 class ForkSafeMutex {
  public:
   ForkSafeMutex();
@@ -37,9 +37,9 @@ class ForkSafeMutex {
   ForkSafeMutex* previous_ = nullptr;
 };
 
-/// fork waits until no other thread holds one: around all that takes locks which are the process's,
-/// as compilers, drivers, `atexit` and static objects of functions do. Taken before any lock of an
-/// object. Threads that begin one while a fork waits come after it. They may nest.
+/// fork waits until no other thread holds one. Use it around code that takes process-wide locks, as
+/// compilers, drivers, `atexit` and local statics do, and take it before any lock of an object.
+/// Threads that begin a hold while a fork waits continue after the fork. Holds may nest.
 class ForkHold {
  public:
   ForkHold();
@@ -48,7 +48,8 @@ class ForkHold {
   ForkHold& operator=(const ForkHold&) = delete;
 };
 
-/// Said by a thread whose work another one waits for inside a ForkHold: its own are nested in that.
+/// For a thread that works for another one inside a ForkHold: its holds count as nested in that
+/// one.
 class WithinForkHold {
  public:
   WithinForkHold();
@@ -57,8 +58,9 @@ class WithinForkHold {
   WithinForkHold& operator=(const WithinForkHold&) = delete;
 };
 
-/// `before` is called by each fork when no other thread is in a hold, `in_child` in its child: also
-/// by one that waits already, which pthread_atfork does not promise. One pair a process.
+/// Sets the fork handlers of the process: `before` runs when no other thread is in a hold,
+/// `in_child` in the child. They apply to a fork that is already waiting too, which pthread_atfork
+/// does not promise.
 void at_fork(void (*before)(), void (*in_child)());
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Emits, optimises and generates code.
+// Compiles: emits LLVM IR, optimises it and generates code.
 #include "plugins/cpu/compiler.hpp"
 
 #include <llvm/ADT/SmallVector.h>
@@ -23,27 +23,27 @@
 namespace tenon::cpu {
 namespace {
 
-/// All that LLVM makes in one compilation.
+/// The LLVM objects of one compilation.
 struct Unit {
   Unit(const sdk::ProgramView& program, const TargetSpec& target)
       : generator(target),
         emitter(context, program, target.triple,
                 {target.fuse_multiply_add, target.avx512, target.vector_bytes}) {}
-  llvm::LLVMContext context;  // one for each compilation, so that they share nothing
+  llvm::LLVMContext context;  // one for each compilation, as contexts are not thread-safe
   CodeGeneratorLoan generator;
   Emitter emitter;
   std::unique_ptr<llvm::Module> module;
   Optimiser optimiser;
 };
 
-/// What LLVM calls fatal.
+/// A fatal error of LLVM.
 struct FatalFailure : sdk::Failure {
   using Failure::Failure;
 };
 
-/// Where LLVM is out of memory or cannot go on it ends the process, unless a handler leaves by an
-/// exception. Its frames can be unwound; it is built without exceptions, so its objects are then as
-/// they happen to be.
+/// LLVM ends the process when out of memory or on a fatal error, unless a handler throws. Its
+/// frames can be unwound, but as it is built without exceptions, its objects are then in an
+/// undefined state.
 void install_handlers() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -54,7 +54,8 @@ void install_handlers() {
   });
 }
 
-/// make(unit). After a failure inside LLVM the unit is left lying: its destructors might crash.
+/// Calls make(unit). After a failure inside LLVM the unit is leaked, as its destructors might
+/// crash.
 template <class F>
 auto with_unit(const sdk::ProgramView& program, const TargetSpec& target, F&& make) {
   install_handlers();
@@ -74,7 +75,7 @@ void emit(Unit& unit, const TargetSpec& target) {
   unit.module = unit.emitter.run();
   llvm::Module& module = *unit.module;
   module.setDataLayout(unit.generator->machine().createDataLayout());
-  // Else LLVM splits 512-bit vectors into halves.
+  // Otherwise LLVM splits 512-bit vectors into halves.
   const std::string width = std::to_string(target.vector_bytes * 8);
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program to an object file, or to text for people. Thread-safe. No LLVM here.
+// Compiles a program to an object file, or to text. Thread-safe. Includes no LLVM headers.
 #pragma once
 
 #include <cstddef>

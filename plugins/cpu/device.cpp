@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An open processor.
 #include "plugins/cpu/device.hpp"
 
 #include <fmt/format.h>

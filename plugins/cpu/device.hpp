@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An open processor.
+// The CPU as an open device.
 #pragma once
 
 #include "plugins/cpu/memory.hpp"

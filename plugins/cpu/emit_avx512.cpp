@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// VRANGEP and VSCALEFP on vectors of any length, piece by piece.
+// VRANGEP and VSCALEFP on vectors of any length, one register at a time.
 #include "plugins/cpu/emit_avx512.hpp"
 #include "plugins/cpu/older_llvm.hpp"
 
@@ -18,7 +18,7 @@ using llvm::Value;
 using Lanes = llvm::SmallVector<int>;
 
 constexpr unsigned kLeastBits = 128, kMostBits = 512;  // of a register
-constexpr unsigned kRoundAsSet = 4;                    // by the control register
+constexpr unsigned kRoundAsSet = 4;                    // rounding mode of the control register
 
 Lanes lanes_from(unsigned first, unsigned count) {
   Lanes lanes(count);
@@ -26,7 +26,7 @@ Lanes lanes_from(unsigned first, unsigned count) {
   return lanes;
 }
 
-/// one(x, y) on vectors that are registers. Lanes that fill one up are poison.
+/// Applies one(x, y) to register-sized pieces. Lanes that pad the last piece are poison.
 template <class F>
 Value* by_registers(Builder& b, Value* x, Value* y, const F& one) {
   const unsigned lanes = lanes_of(x), bits = x->getType()->getScalarSizeInBits();
@@ -56,7 +56,7 @@ Value* by_registers(Builder& b, Value* x, Value* y, const F& one) {
   return b.CreateShuffleVector(wide, lanes_from(0, lanes));
 }
 
-/// One instruction by the bits of its register and of an element.
+/// An instruction by register width and element width.
 struct Forms {
   llvm::Intrinsic::ID f32[3], f64[3];  ///< of 128, 256 and 512 bits
 };
@@ -68,7 +68,7 @@ constexpr Forms kScale = {
     {x86_avx512_mask_scalef_ps_128, x86_avx512_mask_scalef_ps_256, x86_avx512_mask_scalef_ps_512},
     {x86_avx512_mask_scalef_pd_128, x86_avx512_mask_scalef_pd_256, x86_avx512_mask_scalef_pd_512}};
 
-/// Of registers, in all lanes.
+/// Calls the instruction on registers, in all lanes.
 Value* call(Builder& b, const Forms& forms, Value* x, Value* y, std::optional<unsigned> control) {
   const unsigned lanes = lanes_of(x), bits = x->getType()->getScalarSizeInBits();
   const auto size = static_cast<size_t>(std::countr_zero(lanes * bits / kLeastBits));
@@ -83,7 +83,7 @@ Value* call(Builder& b, const Forms& forms, Value* x, Value* y, std::optional<un
 }  // namespace
 
 Value* emit_extreme_number(Builder& b, bool is_max, Value* x, Value* y) {
-  // Sign as the comparison says, and what it compares (Intel's manual, VRANGEPS).
+  // Sign of the comparison result, and the kind of comparison (Intel SDM, VRANGEPS).
   const unsigned control = 0b0100 | (is_max ? 1 : 0);
   return by_registers(b, x, y, [&](Value* u, Value* v) { return call(b, kRange, u, v, control); });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// CAST, branch-free. Each path to a narrow float rounds once: what is wider than f32 first becomes
-// an f32 "rounded to odd", whose last bit remembers that something was cut off.
+// CAST without branches. Each path to a narrow float rounds once: wider values first become an f32
+// rounded to odd, whose last bit is set if the conversion was inexact.
 #include "plugins/cpu/emit_cast.hpp"
 
 #include <llvm/IR/Intrinsics.h>
@@ -20,15 +20,15 @@ Value* as_int(Builder& b, Value* v, unsigned bits) {
   return b.CreateBitCast(v, shaped_like(v, b.getIntNTy(bits)));
 }
 
-/// Fenced: else LLVM 19 computes max(f32(x), f32(y)) on halves, which the target has no vectors
-/// for; it falls to scalars and loses a NaN.
+/// With an arithmetic fence: else LLVM 19 computes max(f32(x), f32(y)) on halves, which the target
+/// lacks; it scalarises and loses a NaN.
 Value* f16_to_f32(Builder& b, Value* bits) {
   Value* wide = b.CreateFPExt(b.CreateBitCast(bits, shaped_like(bits, b.getHalfTy())),
                               shaped_like(bits, b.getFloatTy()));
   return b.CreateArithmeticFence(wide, wide->getType());
 }
 
-/// By its fields, of less exponents than f32.
+/// Widens by bit fields a format with fewer exponents than f32.
 Value* fields_to_f32(Builder& b, Value* bits, const sdk::NarrowFormat& format) {
   const auto shift = static_cast<unsigned>(23 - format.mantissa_bits);
   const double unit = std::ldexp(1, 1 - format.bias - format.mantissa_bits);
@@ -54,7 +54,7 @@ Value* fields_to_f32(Builder& b, Value* bits, const sdk::NarrowFormat& format) {
   return as_f32(b, b.CreateOr(result, sign));
 }
 
-/// Exact. `from` is a narrow float.
+/// To f32, exactly. `from` is a narrow float.
 Value* widen(Builder& b, Value* v, tn_dtype from) {
   if (from == TN_DTYPE_F16) return f16_to_f32(b, v);
   if (from == TN_DTYPE_F8E5M2) {
@@ -68,8 +68,8 @@ Value* widen(Builder& b, Value* v, tn_dtype from) {
   return fields_to_f32(b, v, sdk::dtype_info(static_cast<uint8_t>(from))->format);
 }
 
-/// f64 to f32 rounded to odd: inexact results get an odd last bit, so a later rounding to fewer
-/// than 23 bits is as if from the f64.
+/// f64 to f32 rounded to odd: inexact results get an odd last bit, so that a later rounding to
+/// fewer than 23 bits is correct.
 Value* round_to_odd(Builder& b, Value* v) {
   Value* nearest = b.CreateFPTrunc(v, shaped_like(v, b.getFloatTy()));
   Value* back = b.CreateFPExt(nearest, v->getType());
@@ -84,7 +84,7 @@ Value* round_to_odd(Builder& b, Value* v) {
 }
 
 Value* f32_to_bf16(Builder& b, Value* v) {
-  // Not the bf16 instruction: that one flushes subnormals.
+  // The bf16 instruction flushes subnormals, so it is not used.
   Value* bits = as_int(b, v, 32);
   Value* upper = b.CreateLShr(bits, int_like(v, 32, 16));
   Value* carry = b.CreateAdd(b.CreateAnd(upper, int_like(v, 32, 1)), int_like(v, 32, 0x7fff));
@@ -94,10 +94,10 @@ Value* f32_to_bf16(Builder& b, Value* v) {
   return b.CreateTrunc(result, shaped_like(v, b.getInt16Ty()));
 }
 
-/// To a format of less exponents.
+/// Narrows by bit fields to a format with fewer exponents than f32.
 Value* f32_to_fields(Builder& b, Value* v, const sdk::NarrowFormat& format) {
   const auto f32_exponent = [](int e) { return static_cast<uint64_t>(127 + e) << 23; };
-  // The smallest normal number, and one whose last place is the smallest subnormal one.
+  // The smallest normal number, and a number whose last place is the smallest subnormal.
   const uint64_t minimum = f32_exponent(1 - format.bias);
   const auto magic_bits =
       static_cast<uint32_t>(f32_exponent(24 - format.bias - format.mantissa_bits));
@@ -134,12 +134,12 @@ Value* int_to_float(Builder& b, Value* v, bool is_signed, llvm::Type* element) {
   return is_signed ? b.CreateSIToFP(v, type) : b.CreateUIToFP(v, type);
 }
 
-/// An f32 that rounds to the same bf16, or other float of its exponents, as the integer: exact, or
-/// rounded to odd.
+/// An f32, exact or rounded to odd, that rounds to the same bf16 (or other float with its
+/// exponents) as the integer.
 Value* int_for_bf16(Builder& b, Value* v, bool is_signed, unsigned bits) {
   if (bits < 32) return int_to_float(b, v, is_signed, b.getFloatTy());
   if (bits == 32) return round_to_odd(b, int_to_float(b, v, is_signed, b.getDoubleTy()));
-  // 64 bits do not fit an f64: fold the last 16 into one sticky bit where there are enough above.
+  // 64 bits do not fit an f64: fold the low 16 bits into a sticky bit if enough bits are above.
   Value* low = b.CreateAnd(v, int_like(v, 64, 0xffff));
   Value* sticky = b.CreateSelect(b.CreateICmpNE(low, int_like(v, 64, 0)), int_like(v, 64, 0x10000),
                                  int_like(v, 64, 0));
@@ -151,8 +151,8 @@ Value* int_for_bf16(Builder& b, Value* v, bool is_signed, unsigned bits) {
   return round_to_odd(b, int_to_float(b, exact, is_signed, b.getDoubleTy()));
 }
 
-/// An f32 that rounds to the same f16, fp8 or other float of as few exponents: beyond 2^17 all are
-/// too large.
+/// An f32 that rounds to the same f16, fp8 or other float with few exponents: integers beyond 2^17
+/// overflow.
 Value* int_for_f16(Builder& b, Value* v, bool is_signed, unsigned bits) {
   if (bits >= 32) {
     v = b.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, v,
@@ -180,7 +180,7 @@ Value* from_int(Builder& b, Value* v, tn_dtype from, tn_dtype to, llvm::Type* ty
     case DTypeClass::kNarrowFloat:
       break;
   }
-  // Whether the largest integers are within its exponents.
+  // Whether the exponents reach beyond 2^17.
   const bool is_far = sdk::dtype_info(static_cast<uint8_t>(to))->format.bias > 16;
   return narrow(
       b, is_far ? int_for_bf16(b, v, is_signed, bits) : int_for_f16(b, v, is_signed, bits), to);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// LOOP, CARRY, IF, ELSE and END. The phis of a loop's header are the carried values. A loop that is
-// known to run is tested in its latch, as the optimiser would have it; others in their header, and
-// while loops in both.
+// LOOP, CARRY, IF, ELSE and END. Carried values are phis of the loop header. A loop that is known
+// to run is tested in its latch, as loop rotation would do; others in their header, while loops in
+// both.
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
 
@@ -12,8 +12,8 @@ namespace tenon::cpu {
 
 using llvm::Value;
 
-/// What the induction value is when a loop of constant bounds ends; null if they vary, or if it
-/// does not run once, or would wrap.
+/// The induction value at the end of a loop with constant bounds. Null if bounds vary, if the loop
+/// does not run, or if the value would wrap.
 static Value* value_at_end(const Value* begin, const Value* end, const Value* step) {
   const auto* first = llvm::dyn_cast<llvm::ConstantInt>(begin);
   const auto* bound = llvm::dyn_cast<llvm::ConstantInt>(end);
@@ -77,8 +77,8 @@ void Emitter::begin_loop(uint32_t i, const tn_op& op) {
   regions_.push_back(std::move(region));
 }
 
-/// The next induction value cannot wrap: by one it stays at or below the end, and a constant
-/// step fits beyond a constant end.
+/// Whether the next induction value cannot wrap: a step of one stays at or below the end, and a
+/// constant step fits beyond a constant end.
 static bool step_fits(const Value* end, const Value* step) {
   const auto* fixed_step = llvm::dyn_cast<llvm::ConstantInt>(step);
   if (!fixed_step) return false;
@@ -97,7 +97,8 @@ void Emitter::end_loop(const tn_op& end, Region& region) {
                                         step_fits(region.end, region.step));
   llvm::BasicBlock* latch = builder_.GetInsertBlock();
   region.induction->addIncoming(induction, latch);
-  // Read before values_ says what the carries are after the loop: a next value may be a carry.
+  // Read next values before values_ gets the carries after the loop, as a next value may be a
+  // carry.
   std::vector<Value*> last;
   for (size_t c = 0; c < carried; ++c) last.push_back(values_[next[c]]);
   for (size_t c = 0; c < carried; ++c) {
@@ -108,11 +109,11 @@ void Emitter::end_loop(const tn_op& end, Region& region) {
   const bool is_while = region.op->flags & TN_OP_WHILE;
   Value* goes_on = nullptr;
   if (is_while) goes_on = values_[next[carried]];
-  // Equality, as the optimiser can then count by whatever else goes up in the loop.
+  // Compare for equality, so that the optimiser can use another induction variable.
   if (region.value_at_end) goes_on = builder_.CreateICmpNE(induction, region.value_at_end);
   llvm::Instruction* back = goes_on ? builder_.CreateCondBr(goes_on, region.header, region.after)
                                     : builder_.CreateBr(region.header);
-  // Only where the program asks: a kernel is already tiled.
+  // Unroll only if the program asks, as kernels are already tiled.
   const bool unroll = region.op->flags & TN_OP_UNROLL;
   wants_unroll_ |= unroll;
   llvm::Metadata* advice = llvm::MDNode::get(

@@ -22,10 +22,10 @@ llvm::Intrinsic::ID instruction(bool is_float, unsigned lanes) {
   return is_float ? x86_avx512bf16_dpbf16ps_128 : x86_avx512_vpdpbusd_128;
 }
 
-/// Each lane's neighbours as 32 bits; those that serve all in every lane.
+/// The neighbours of each lane as 32-bit words. Neighbours used for all lanes are broadcast.
 Value* words(Builder& b, Value* factor, unsigned lanes) {
   const unsigned bits = factor->getType()->getPrimitiveSizeInBits();
-  // What is done to one word alone costs no instruction on vectors.
+  // Flip one word before the broadcast, which costs no vector instruction.
   auto* flipped = llvm::dyn_cast<llvm::BinaryOperator>(factor);
   if (bits == 32 && flipped && flipped->getOpcode() == llvm::Instruction::Xor) {
     Value* word = b.CreateXor(b.CreateBitCast(flipped->getOperand(0), b.getInt32Ty()),
@@ -38,7 +38,7 @@ Value* words(Builder& b, Value* factor, unsigned lanes) {
   return bits == 32 ? b.CreateVectorSplat(lanes, words) : words;
 }
 
-/// `count` lanes from `first` on; what is not there is anything.
+/// `count` lanes from `first` on. Lanes beyond the vector are poison.
 Value* part(Builder& b, Value* vector, unsigned first, unsigned count) {
   const unsigned lanes = lanes_of(vector);
   if (first == 0 && count == lanes) return vector;
@@ -61,8 +61,7 @@ Value* both(Builder& b, Value* low, Value* high) {
 Value* emit_dot(Builder& b, tn_dtype sum, const std::array<Value*, 3>& operands, unsigned lanes) {
   const bool is_float = sum == TN_DTYPE_F32;
   const unsigned all = lanes_of(operands[2]);
-  // The second factor can be broadcast as it is loaded; which one of two floats it is does not
-  // matter.
+  // The second factor can be a broadcast memory operand. Float factors can be swapped.
   const bool serves_all = lanes_of(operands[0]) < lanes_of(operands[1]);
   Value* x = words(b, operands[is_float && serves_all ? 1 : 0], all);
   Value* y = words(b, operands[is_float && serves_all ? 0 : 1], all);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The elementwise operators.
 #include "plugins/cpu/emit_elementwise.hpp"
 
 #include <llvm/IR/Intrinsics.h>
@@ -19,8 +18,8 @@ namespace {
 using llvm::Value;
 using IntrinsicId = llvm::Intrinsic::ID;
 
-/// x / y of vectors, y not 0: there is no instruction, but a quotient of f32 or f64 never rounds up
-/// to the next integer where the operands have at most 16 or 32 bits.
+/// x / y of integer vectors, y not 0, by float division, as there is no instruction. A quotient of
+/// f32 or f64 never rounds up to the next integer if the operands have at most 16 or 32 bits.
 Value* vector_quotient(Builder& b, Value* x, Value* y, bool is_signed, unsigned bits) {
   llvm::Type* type = shaped_like(x, bits <= 16 ? b.getFloatTy() : b.getDoubleTy());
   if (is_signed)
@@ -32,8 +31,9 @@ Value* vector_quotient(Builder& b, Value* x, Value* y, bool is_signed, unsigned 
 
 Value* emit_division(Builder& b, tn_opcode op, tn_dtype dtype, Value* x, Value* y);
 
-/// There is no instruction for 64 bits either. LLVM takes vectors apart itself, but first (19.1) it
-/// reasons of a divisor with a 0 in one lane as if no lane were chosen from what replaces it.
+/// Divides 64-bit vectors lane by lane, as there is no instruction. LLVM 19.1 would scalarise too,
+/// but before that it miscompiles a divisor with a 0 in one lane, ignoring the select that replaces
+/// it.
 Value* divide_lanes(Builder& b, tn_opcode op, tn_dtype dtype, Value* x, Value* y) {
   Value* out = llvm::PoisonValue::get(x->getType());
   for (unsigned lane = 0; lane < lanes_of(x); ++lane)
@@ -54,7 +54,7 @@ Value* emit_division(Builder& b, tn_opcode op, tn_dtype dtype, Value* x, Value* 
   Value* is_zero = b.CreateICmpEQ(y, nothing);
   Value* is_minus_one =
       is_signed ? b.CreateICmpEQ(y, llvm::Constant::getAllOnesValue(x->getType())) : nullptr;
-  // The two divisors that trap become 1.
+  // Replace the two divisors that trap by 1.
   Value* safe = b.CreateSelect(is_signed ? b.CreateOr(is_zero, is_minus_one) : is_zero, one, y);
   const bool by_float = lanes_of(x) > 1 && bits <= 32 && !llvm::isa<llvm::Constant>(y);
   if (op == TN_OP_MOD) {
@@ -75,7 +75,7 @@ Value* emit_shift(Builder& b, tn_opcode op, tn_dtype dtype, Value* x, Value* y) 
   const unsigned bits = dtype_bits(dtype);
   Value* nothing = llvm::Constant::getNullValue(x->getType());
   if (op == TN_OP_SHR && dtype_class(dtype) == DTypeClass::kSigned) {
-    // A negative count is a huge unsigned one.
+    // As unsigned, a negative count is huge.
     Value* count = b.CreateBinaryIntrinsic(IntrinsicId(llvm::Intrinsic::umin), y,
                                            llvm::ConstantInt::get(x->getType(), bits - 1));
     return b.CreateAShr(x, count);
@@ -84,13 +84,13 @@ Value* emit_shift(Builder& b, tn_opcode op, tn_dtype dtype, Value* x, Value* y) 
   return b.CreateSelect(inside, op == TN_OP_SHL ? b.CreateShl(x, y) : b.CreateLShr(x, y), nothing);
 }
 
-/// Fenced: where LLVM 19 knows that one operand of a scalar max is no NaN, x86 code of its forgets
-/// that the other may be a signalling one.
+/// An arithmetic fence: if LLVM 19 knows that one operand of a scalar max is not NaN, its x86 code
+/// is wrong for a signalling NaN in the other.
 Value* opaque(Builder& b, Value* v) {
   return llvm::isa<llvm::Constant>(v) ? v : b.CreateArithmeticFence(v, v->getType());
 }
 
-/// The number that all lanes of a constant hold; null where they differ or it is NaN.
+/// The number in all lanes of a constant; null if lanes differ or it is NaN.
 const llvm::ConstantFP* one_number(const Value* v) {
   const auto* constant = llvm::dyn_cast<llvm::Constant>(v);
   if (constant && v->getType()->isVectorTy()) constant = constant->getSplatValue();
@@ -98,8 +98,8 @@ const llvm::ConstantFP* one_number(const Value* v) {
   return number && !number->isNaN() ? number : nullptr;
 }
 
-/// One comparison and a choice, which is one instruction of x86. Where x is the other zero the
-/// limit is taken if it is the one that counts as larger, or as smaller.
+/// A compare and a select, which is one x86 instruction. If x and the limit are zeros of different
+/// sign, the limit wins if +0 > -0 makes it the extreme.
 Value* emit_limit(Builder& b, bool is_max, Value* x, Value* limit, const llvm::ConstantFP& number) {
   const bool at_zero = number.isZero() && number.isNegative() != is_max;
   Value* beyond = is_max    ? at_zero ? b.CreateFCmpOLE(x, limit) : b.CreateFCmpOLT(x, limit)
@@ -108,8 +108,8 @@ Value* emit_limit(Builder& b, bool is_max, Value* x, Value* limit, const llvm::C
   return b.CreateSelect(beyond, limit, x);
 }
 
-/// By x86's instruction, which is y where neither is larger, or smaller: in both orders, as equal
-/// numbers differ only in a zero's sign. A NaN has every bit set.
+/// By the x86 instruction, which returns y if neither is larger or smaller. It runs in both operand
+/// orders, whose results differ only for zeros of different sign. NaN lanes get all bits set.
 Value* emit_extreme_in_orders(Builder& b, bool is_max, Value* x, Value* y) {
   llvm::Type* bits = shaped_like(x, b.getIntNTy(x->getType()->getScalarSizeInBits()));
   const auto in_order = [&](Value* u, Value* v) {
@@ -122,7 +122,7 @@ Value* emit_extreme_in_orders(Builder& b, bool is_max, Value* x, Value* y) {
   return b.CreateBitCast(b.CreateOr(number, nan), x->getType());
 }
 
-/// NaN where either is.
+/// MAX or MIN that is NaN if either operand is.
 Value* emit_extreme(Builder& b, bool is_max, Value* x, Value* y) {
   if (const llvm::ConstantFP* number = one_number(y)) return emit_limit(b, is_max, x, y, *number);
   if (const llvm::ConstantFP* number = one_number(x)) return emit_limit(b, is_max, y, x, *number);
@@ -245,7 +245,7 @@ Value* emit_bool(Builder& b, tn_opcode op, std::span<Value* const> v) {
   }
 }
 
-constexpr auto kEmitted = sdk::joined(sdk::kArithmeticOps, sdk::kMathOps);
+constexpr auto kEmitted = sdk::concat(sdk::kArithmeticOps, sdk::kMathOps);
 
 }  // namespace
 
@@ -278,7 +278,7 @@ Value* emit_elementwise(Builder& b, tn_opcode op, tn_dtype dtype, std::span<Valu
 
 Value* emit_lane_reduce(Builder& b, tn_opcode op, tn_dtype dtype, Value* vector) {
   unsigned lanes = lanes_of(vector);
-  Value* odd_ones = nullptr;  // lanes that had no partner
+  Value* odd_ones = nullptr;  // lanes without a partner
   auto combine = [&](Value* x, Value* y) {
     Value* const pair[] = {x, y};
     return emit_elementwise(b, op, dtype, pair);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Maxima and minima that a loop carries. One step that keeps NaN is a chain of several
-// instructions, each waiting for the one before; of numbers alone it is one, and whether a NaN came
-// by is gathered beside it.
+// MAX and MIN carried by a loop. A step that propagates NaN is a chain of dependent instructions.
+// So the loop uses one instruction that ignores NaN, and records in a second carry whether a NaN
+// occurred.
 #include <algorithm>
 #include <span>
 
@@ -29,7 +29,7 @@ void Emitter::find_extremes() {
       if ((op.op != TN_OP_MAX && op.op != TN_OP_MIN) || uses[step] != 1 ||
           dtype_class(static_cast<tn_dtype>(op.dtype)) != DTypeClass::kFloat)
         continue;
-      // In the loop the value so far is known to nothing but the step.
+      // Only the step may use the carried value within the loop.
       uint32_t used = 0;
       for (uint32_t j = carry; j <= closes[i]; ++j)
         used += static_cast<uint32_t>(std::ranges::count(program_.operands(program_.op(j)), carry));

@@ -21,13 +21,13 @@ using llvm::Value;
 Value* fma(Builder& b, Value* x, Value* y, Value* z) {
   return b.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, {x, y, z});
 }
-/// x * y + z of constants
+/// x * y + z with a constant z
 Value* fma(Builder& b, Value* x, Value* y, float z) { return fma(b, x, y, f32_like(x, z)); }
 Value* fma(Builder& b, Value* x, float y, float z) { return fma(b, x, f32_like(x, y), z); }
 
 Value* as_i32(Builder& b, Value* v) { return b.CreateBitCast(v, shaped_like(v, b.getInt32Ty())); }
 
-/// Lowest coefficient first.
+/// Evaluates a polynomial. Lowest coefficient first.
 Value* polynomial(Builder& b, Value* x, std::span<const float> coefficients) {
   Value* sum = f32_like(x, coefficients.back());
   for (size_t i = coefficients.size() - 1; i-- > 0;) sum = fma(b, sum, x, coefficients[i]);
@@ -35,7 +35,7 @@ Value* polynomial(Builder& b, Value* x, std::span<const float> coefficients) {
 }
 
 struct Rounded {
-  Value *number, *bits;  ///< the lowest 22 bits are those of number + bias
+  Value *number, *bits;  ///< the low 22 bits of `bits` are those of number + bias
 };
 
 /// x * factor to nearest even, for results below 2^21, by adding and subtracting 1.5 * 2^23 and an
@@ -46,7 +46,7 @@ Rounded round_to_int(Builder& b, Value* x, float factor, float bias) {
   return {b.CreateFSub(shifted, f32_like(x, magic)), as_i32(b, shifted)};
 }
 
-/// Keeps NaN.
+/// Clamps, and keeps NaN.
 Value* clamp(Builder& b, Value* x, float low, float high) {
   Value* below = f32_like(x, low);
   Value* above = f32_like(x, high);
@@ -56,10 +56,10 @@ Value* clamp(Builder& b, Value* x, float low, float high) {
 
 constexpr float kTwoBiases = 254;  ///< of exponents
 
-/// (1 + r q) * 2^n for n in [-254, 200], and its bits with two biases. Rounded once after the sum:
-/// half of n each in two factors, so that subnormal results are right. Of the least n both are 0,
-/// as an underflow takes some processors as long as all the rest: whatever is far below zero is to
-/// end there.
+/// (1 + r q) * 2^n for n in [-254, 200]; `bits` of n have two biases. Scales by two factors of half
+/// of n each, so that it rounds once after the sum and subnormal results are right. For the least n
+/// both factors are 0, as an underflow is very slow on some processors; arguments far below zero
+/// use it.
 Value* scaled(Builder& b, Value* r, Value* q, const Rounded& n) {
   if (b.avx512) return emit_scale(b, fma(b, q, r, f32_like(r, 1.0f)), n.number);
   Value* half = b.CreateAnd(b.CreateShl(n.bits, int_like(r, 32, 22)), int_like(r, 32, 0xff << 23));
@@ -107,7 +107,7 @@ Value* log_f32(Builder& b, Value* x, bool base2) {
   if (base2) {
     result = fma(b, f, polynomial(b, f, kLog2), e);
   } else {
-    // e * ln2 in two parts, the larger added last.
+    // e * ln2 in two parts, the larger one added last.
     Value* p = fma(b, polynomial(b, f, kLn), b.CreateFMul(f, f),
                    b.CreateFMul(e, f32_like(x, -0x1.05c61p-29f)));
     result = fma(b, e, f32_like(x, 0x1.62e43p-1f), b.CreateFAdd(p, f));
@@ -121,7 +121,8 @@ Value* log_f32(Builder& b, Value* x, bool base2) {
   return b.CreateSelect(b.CreateAnd(positive, finite), result, special);
 }
 
-/// |x| <= kSinRange: three parts of pi/2 with fma; k stays small enough for exact products.
+/// For |x| <= kSinRange, reduction by three parts of pi/2 with fma: k is small enough for exact
+/// products.
 constexpr float kSinRange = 32768.0f;
 
 Value* sin_in_range(Builder& b, Value* x, bool cosine) {
@@ -133,7 +134,7 @@ Value* sin_in_range(Builder& b, Value* x, bool cosine) {
   r = fma(b, k.number, f32_like(x, 0x1.ee59dap-50f), r);
   Value* u = b.CreateFMul(r, r);
   Value* sine = fma(b, polynomial(b, u, kSin), b.CreateFMul(u, r), r);
-  // Sums of zeros lose the sign of -0; no other multiple of pi/2 comes so near.
+  // Sums of zeros lose the sign of -0. Only x = 0 reduces to 0.
   sine = b.CreateSelect(b.CreateFCmpOEQ(u, f32_like(x, 0.0f)), x, sine);
   Value* other =
       fma(b, polynomial(b, u, kCos), b.CreateFMul(u, u), fma(b, u, f32_like(x, -0.5f), 1.0f));
@@ -150,7 +151,7 @@ llvm::FunctionCallee host_function(Builder& b, const std::string& name, llvm::Fu
   return callee;
 }
 
-/// By the host: a scalar by value, a vector in memory.
+/// Calls a function of the host: a scalar by value, a vector in memory.
 Value* call_host(Builder& b, const std::string& name, Value* x) {
   llvm::Type* element = x->getType()->getScalarType();
   if (lanes_of(x) == 1)
@@ -177,7 +178,8 @@ Value* sin_f32(Builder& b, Value* x, bool cosine) {
                  llvm::MDBuilder(b.getContext()).createBranchWeights(1, 1000));
   b.SetInsertPoint(slow_block);
   Value* slow = call_host(b, cosine ? "tenon_cpu_cos_f32" : "tenon_cpu_sin_f32", x);
-  slow = b.CreateSelect(is_far, slow, fast);  // no lane depends on what is beside it
+  slow = b.CreateSelect(is_far, slow,
+                        fast);  // choose for each lane, so that no lane depends on others
   b.CreateBr(after);
   b.SetInsertPoint(after);
   llvm::PHINode* result = b.CreatePHI(x->getType(), 2);

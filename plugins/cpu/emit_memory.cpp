@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// TAKE and STORE. A scalar mask is a branch, a vector mask a masked access, a vector index a gather
-// or scatter.
+// TAKE and STORE. A scalar mask becomes a branch, a vector mask a masked access, a vector index a
+// gather or scatter.
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
@@ -44,7 +44,7 @@ Emitter::Pointer Emitter::element(const tn_op& op, tn_dtype dtype, unsigned lane
   return pointer;
 }
 
-/// What lies `bytes` after a place will be read: into the nearest cache.
+/// Prefetches the line `bytes` after an address into the nearest cache.
 void Emitter::fetch(Value* at, uint64_t bytes) {
   constexpr uint32_t kRead = 0, kKeep = 3, kData = 1;
   Value* place = builder_.CreateGEP(builder_.getInt8Ty(), at, builder_.getInt64(bytes));
@@ -74,7 +74,7 @@ Value* Emitter::emit_load(uint32_t i, const tn_op& op) {
     return from_memory(builder_,
                        builder_.CreateMaskedGather(type, at.base, at.alignment, mask, fill), dtype);
   }
-  if (const auto next = ahead_.find(i); next != ahead_.end()) fetch(at.base, next->second);
+  if (const auto next = prefetch_.find(i); next != prefetch_.end()) fetch(at.base, next->second);
   if (!mask)
     return from_memory(builder_, builder_.CreateAlignedLoad(type, at.base, at.alignment), dtype);
   if (is_vector(mask))
@@ -124,7 +124,7 @@ void Emitter::emit_store(uint32_t i, const tn_op& op) {
     builder_.SetInsertPoint(store);
   }
   llvm::StoreInst* store = builder_.CreateAlignedStore(value, at.base, at.alignment);
-  // Without natural alignment there is no such instruction.
+  // Non-temporal instructions need natural alignment.
   const uint64_t bytes = uint64_t{dtype_bits(dtype) / 8} * lanes;
   if (op.flags & TN_OP_STREAM && bytes >= 16 && at.alignment.value() == bytes) {
     auto* one = llvm::ConstantAsMetadata::get(builder_.getInt32(1));

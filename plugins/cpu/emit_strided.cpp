@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Gathers whose stride is known: loads side by side and shuffles, which take a fraction of the time
-// of an instruction that fetches lane by lane.
+// Gathers with a known stride: contiguous loads and shuffles, which take a fraction of the time of
+// a gather instruction.
 #include <algorithm>
 #include <map>
 
@@ -12,7 +12,7 @@ namespace {
 using llvm::Value;
 using Lanes = llvm::SmallVector<int>;
 
-/// Lanes further apart would be one load each.
+/// With a larger stride each lane would need a load.
 constexpr int64_t kMostStride = 4;
 
 bool is_effect(const tn_op& op) {
@@ -30,8 +30,8 @@ bool is_effect(const tn_op& op) {
   }
 }
 
-/// Row l of the result is lane l of every row: blocks across the diagonal change places, from half
-/// of the matrix down to single lanes.
+/// Transposes: row l of the result is lane l of every row. Swaps blocks across the diagonal, from
+/// half of the matrix down to single lanes.
 void transpose(Builder& b, std::vector<Value*>& rows) {
   const auto count = static_cast<int>(rows.size());
   for (int half = count / 2; half > 0; half /= 2) {
@@ -52,7 +52,7 @@ void transpose(Builder& b, std::vector<Value*>& rows) {
   }
 }
 
-/// Which lanes a mask that is known now lets through; nothing where only the run knows.
+/// The lanes of a constant mask; empty if the mask is not constant.
 std::optional<std::vector<bool>> known_mask(const Value* mask, unsigned lanes) {
   if (!mask) return std::vector<bool>(lanes, true);
   const auto* constant = llvm::dyn_cast<llvm::Constant>(mask);
@@ -80,19 +80,19 @@ void Emitter::find_strides() {
   }
 }
 
-/// Of a buffer, the element `offset` after a place.
-Value* Emitter::beside(const tn_op& op, tn_dtype dtype, uint32_t base, int64_t offset) {
+/// The address of the element `offset` after `base`.
+Value* Emitter::address_at_offset(const tn_op& op, tn_dtype dtype, uint32_t base, int64_t offset) {
   Value* index = builder_.getInt64(static_cast<uint64_t>(offset));
   if (base != LaneIndex::kNone)
     index = builder_.CreateAdd(builder_.CreateSExt(values_[base], builder_.getInt64Ty()), index);
   return builder_.CreateGEP(memory_type(context_, dtype, 1), operand(op, 0), index);
 }
 
-/// `lanes` elements from `offset` after a place.
-Value* Emitter::load_beside(const tn_op& op, uint32_t base, int64_t offset,
-                            llvm::ArrayRef<llvm::Constant*> mask) {
+/// Loads `lanes` elements from `offset` after `base`.
+Value* Emitter::load_at_offset(const tn_op& op, uint32_t base, int64_t offset,
+                               llvm::ArrayRef<llvm::Constant*> mask) {
   const auto dtype = static_cast<tn_dtype>(op.dtype);
-  Value* at = beside(op, dtype, base, offset);
+  Value* at = address_at_offset(op, dtype, base, offset);
   llvm::Type* type = memory_type(context_, dtype, op.lanes);
   const llvm::Align alignment(dtype_bits(dtype) / 8);
   if (mask.empty()) return builder_.CreateAlignedLoad(type, at, alignment);
@@ -100,9 +100,8 @@ Value* Emitter::load_beside(const tn_op& op, uint32_t base, int64_t offset,
                                    llvm::Constant::getNullValue(type));
 }
 
-/// Gathers that begin at elements side by side are a matrix whose rows lie in memory: each row is
-/// loaded once, if the gathers ask for half of it or more. Nothing may be stored between the first
-/// and the last.
+/// Gathers that start at adjacent elements form a transposed matrix: each row is loaded once, if
+/// the gathers use at least half of it. No store may lie between the first and the last gather.
 void Emitter::load_transposed(uint32_t i) {
   const tn_op& op = program_.op(i);
   const auto lanes = static_cast<int64_t>(op.lanes);
@@ -122,11 +121,11 @@ void Emitter::load_transposed(uint32_t i) {
   first += (own.offset - first) / lanes * lanes;
   const int64_t count = std::min(lanes, end - first);
   if (2 * count < lanes) return;
-  llvm::SmallVector<llvm::Constant*> asked;  // nothing else is touched
+  llvm::SmallVector<llvm::Constant*> asked;  // touch no other elements
   for (int64_t l = 0; count < lanes && l < lanes; ++l) asked.push_back(builder_.getInt1(l < count));
   std::vector<Value*> rows;
   for (int64_t l = 0; l < lanes; ++l)
-    rows.push_back(load_beside(op, own.base, first + l * own.stride, asked));
+    rows.push_back(load_at_offset(op, own.base, first + l * own.stride, asked));
   transpose(builder_, rows);
   for (int64_t l = 0; l < count; ++l)
     loaded_.emplace(gathers.at(first + l), rows[static_cast<size_t>(l)]);
@@ -137,12 +136,12 @@ Value* Emitter::load_spread(const tn_op& op, const LaneIndex& at, Value* mask, V
   const int64_t stride = at.stride < 0 ? -at.stride : at.stride;
   const auto wanted = known_mask(mask, op.lanes);
   if (stride == 0 || stride > kMostStride || !wanted) return nullptr;
-  const int64_t last = stride * (lanes - 1);  // of the elements from the lowest on
+  const int64_t last = stride * (lanes - 1);  // offset of the last element from the lowest
   const int64_t lowest = at.offset + (at.stride < 0 ? -last : 0);
   const bool all = std::ranges::find(*wanted, false) == wanted->end();
   Value* result = nullptr;
   for (int64_t begin = 0; begin <= last; begin += lanes) {
-    // The last one ends where the lanes do: nothing beyond is touched.
+    // The last load ends with the last lane, so that nothing beyond is touched.
     const int64_t from = std::max<int64_t>(0, std::min(begin, last + 1 - lanes));
     Lanes picks(static_cast<size_t>(lanes));
     std::vector<llvm::Constant*> needed(static_cast<size_t>(lanes), builder_.getFalse());
@@ -154,15 +153,15 @@ Value* Emitter::load_spread(const tn_op& op, const LaneIndex& at, Value* mask, V
       if (here && (*wanted)[lane]) needed[static_cast<size_t>(element - from)] = builder_.getTrue();
     }
     if (all) needed.clear();
-    Value* part = load_beside(op, at.base, lowest + from, needed);
-    if (!result) result = part;  // whose lanes all come from here or from a later part
+    Value* part = load_at_offset(op, at.base, lowest + from, needed);
+    if (!result) result = part;  // all lanes come from this or a later part
     result = builder_.CreateShuffleVector(result, part, picks);
   }
   return all ? result : builder_.CreateSelect(mask, result, fill);
 }
 
-/// Stores to memory of the kernel's own, whose lanes lie 2 or 4 elements apart: those that follow
-/// one another in the program and between them leave no element out.
+/// Finds interleaved stores: successive stores to kernel allocations with strides of 2 or 4
+/// elements that together cover all elements.
 void Emitter::find_interleaved() {
   const auto place_of = [&](uint32_t i) -> std::optional<LaneIndex> {
     const tn_op& op = program_.op(i);
@@ -208,7 +207,7 @@ void Emitter::store_interleaved(const std::vector<uint32_t>& stores) {
   std::vector<Value*> rows;
   for (const uint32_t i : stores)
     rows.push_back(to_memory(builder_, values_[program_.operands(program_.op(i))[2]], dtype));
-  // Lane l of each after the other: halves of the rows meet, until one is left.
+  // Interleave the rows by halves until one is left.
   for (size_t half = rows.size() / 2; half > 0; half /= 2) {
     const auto lanes = static_cast<int>(lanes_of(rows[0]));
     Lanes picks;
@@ -217,7 +216,7 @@ void Emitter::store_interleaved(const std::vector<uint32_t>& stores) {
       rows[row] = builder_.CreateShuffleVector(rows[row], rows[row + half], picks);
     rows.resize(half);
   }
-  builder_.CreateAlignedStore(rows[0], beside(op, dtype, at.base, at.offset),
+  builder_.CreateAlignedStore(rows[0], address_at_offset(op, dtype, at.base, at.offset),
                               llvm::Align(dtype_bits(dtype) / 8));
 }
 

@@ -16,7 +16,7 @@
 #include "plugins/cpu/emit_dot.hpp"
 #include "plugins/cpu/emit_elementwise.hpp"
 #include "plugins/cpu/older_llvm.hpp"
-#include "plugins/cpu/rows_ahead.hpp"
+#include "plugins/cpu/prefetch_rows.hpp"
 #include "sdk/backend/host_device.hpp"
 
 namespace tenon::cpu {
@@ -25,7 +25,7 @@ namespace {
 using llvm::Value;
 
 constexpr uint64_t kOnStack = std::numeric_limits<uint64_t>::max();
-/// Register allocations up to this size are allocas, for the optimiser to take apart.
+/// Register allocations up to this size are allocas, which the optimiser can split (SROA).
 constexpr uint64_t kStackLimit = 16 << 10;
 constexpr uint64_t kScratchAlignment = 64;
 
@@ -54,8 +54,8 @@ std::unique_ptr<llvm::Module> Emitter::run() {
   find_strides();
   find_extremes();
   find_interleaved();
-  // With AVX-512 (Zen 4) it made no difference.
-  if (builder_.x86 && !options_.avx512) ahead_ = rows_ahead(program_);
+  // With AVX-512 (Zen 4) prefetching made no difference.
+  if (builder_.x86 && !options_.avx512) prefetch_ = prefetch_rows(program_);
   place_allocations();
   kernel_ = make_kernel();
   emit_grid();
@@ -122,7 +122,7 @@ void Emitter::make_entry(llvm::Function* kernel) {
       llvm::FunctionType::get(builder_.getVoidTy(), {ptr, ptr, i64, i64, ptr, i64}, false),
       llvm::Function::ExternalLinkage, kEntryName, module_.get());
   entry->setDoesNotThrow();
-  // A few loads and a call for each part of a launch: not worth the time of a pass.
+  // It has few loads and one call for each part of a launch, so inlining does not pay.
   entry->addFnAttr(llvm::Attribute::NoInline);
   entry->addFnAttr(llvm::Attribute::OptimizeNone);
   builder_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", entry));
@@ -158,7 +158,7 @@ void Emitter::make_entry(llvm::Function* kernel) {
   for (unsigned a : {2u, 3u, 5u}) arguments.push_back(entry->getArg(a));
   builder_.CreateCall(kernel, arguments);
   if (streams_) {
-    // Non-temporal stores are not ordered by what publishes the end of the launch.
+    // Non-temporal stores are not ordered by the synchronisation at the end of the launch.
     if (llvm::Triple(module_->getTargetTriple()).isX86())
       builder_.CreateIntrinsic(builder_.getVoidTy(), llvm::Intrinsic::x86_sse_sfence, {});
     else
@@ -171,7 +171,7 @@ llvm::BasicBlock* Emitter::block(const char* name) {
   return llvm::BasicBlock::Create(context_, name, kernel_);
 }
 
-/// Rows of x, so that divisions happen once a row.
+/// Loops over rows along x, so that divisions happen once for each row.
 void Emitter::emit_grid() {
   llvm::Type* i64 = builder_.getInt64Ty();
   llvm::BasicBlock* entry = block("entry");
@@ -246,14 +246,14 @@ void Emitter::emit_op(uint32_t i) {
   }
 }
 
-/// The value of a scalar, signed position as i64.
+/// A scalar position, sign-extended to i64.
 Value* Emitter::widened(uint32_t value) {
   return wide_[value] ? wide_[value] : builder_.CreateSExt(values_[value], builder_.getInt64Ty());
 }
 
-/// Sums and products of positions that are narrower than addresses: in 64 bits, so that an address
-/// is one sum of what the loops count and not of what is extended on the way. What a loop counts
-/// is wide as well, see begin_loop.
+/// Computes sums and products of narrow positions also in 64 bits, so that addresses are affine in
+/// 64-bit induction variables, without extensions in between. See begin_loop for the wide induction
+/// variable.
 bool Emitter::emit_wide(uint32_t i, const tn_op& op) {
   if (op.dtype != TN_DTYPE_I32 || op.lanes > 1 || !(op.flags & TN_OP_NO_WRAP)) return false;
   const auto operands = program_.operands(op);
@@ -297,12 +297,12 @@ Value* Emitter::emit_index(const tn_op& op) {
   if (!scalar)
     throw std::invalid_argument("[index] expected a grid, block, lane or thread axis, got axis " +
                                 std::to_string(op.imm));
-  // The program promises that the position fits.
+  // The program guarantees that the position fits.
   Value* narrow = type->isIntegerTy(64) ? scalar : narrowed(builder_, scalar, type, true);
   return op.lanes > 1 ? builder_.CreateVectorSplat(op.lanes, narrow) : narrow;
 }
 
-/// x * y + z in one rounding, where the program allows it and the target has it; else null.
+/// x * y + z rounded once, if the program allows it and the target has it; else null.
 Value* Emitter::contracted(const tn_op& op) {
   if (!(op.flags & TN_OP_CONTRACT) || !options_.fuse_multiply_add ||
       dtype_class(static_cast<tn_dtype>(op.dtype)) != DTypeClass::kFloat)
@@ -317,7 +317,7 @@ Value* Emitter::contracted(const tn_op& op) {
   return nullptr;
 }
 
-/// Lanes of one vector are a shuffle of it; null for others.
+/// A vector of lanes of one vector as a shuffle; null for other operands.
 Value* Emitter::moved_lanes(const tn_op& op) {
   Value* from = nullptr;
   llvm::SmallVector<int> picks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program as an LLVM module.
+// Emits a program as an LLVM module.
 //
 // The module has two functions. `tenon_kernel` takes its arguments by name, so that no-alias holds,
 // and loops over a range of workgroups; `tenon_entry` unpacks the arguments of a launch and calls
@@ -24,7 +24,7 @@ namespace tenon::cpu {
 inline constexpr const char* kEntryName = "tenon_entry";
 
 struct EmitOptions {
-  bool fuse_multiply_add = false;  ///< the target has the instruction: TN_OP_CONTRACT is taken up
+  bool fuse_multiply_add = false;  ///< the target has FMA: TN_OP_CONTRACT is used
   bool avx512 = false;             ///< as Builder::avx512
   uint32_t vector_bytes = 16;      ///< of a register
 };
@@ -33,9 +33,9 @@ class Emitter {
  public:
   Emitter(llvm::LLVMContext& context, const sdk::ProgramView& program, std::string triple,
           EmitOptions options);
-  /// Throws std::invalid_argument for what supports() would have refused.
+  /// Throws std::invalid_argument for programs that supports() refuses.
   std::unique_ptr<llvm::Module> run();
-  /// Bytes of a thread's scratch that the entry is given, aligned to 64.
+  /// Scratch bytes of each thread, passed to the entry, aligned to 64.
   uint64_t scratch_bytes() const { return scratch_bytes_; }
   bool wants_unroll() const { return wants_unroll_; }
 
@@ -43,7 +43,7 @@ class Emitter {
   static constexpr uint32_t kNone = ~0u;
   struct Carry {
     llvm::PHINode* value = nullptr;
-    // Of a running extreme: lanes where a NaN came by, and those after this iteration.
+    // For a carried MAX or MIN: lanes where a NaN occurred, and those after this iteration.
     llvm::PHINode* nan = nullptr;
     llvm::Value* next_nan = nullptr;
   };
@@ -54,7 +54,8 @@ class Emitter {
     uint32_t value = 0;
     llvm::PHINode* induction = nullptr;
     llvm::Value *end = nullptr, *step = nullptr;
-    llvm::Value* value_at_end = nullptr;  ///< of the induction; set: it is tested in the latch
+    llvm::Value* value_at_end =
+        nullptr;  ///< of the induction variable; set: the loop is tested in the latch
     std::vector<Carry> carries;
     llvm::BasicBlock* header = nullptr;
     // both
@@ -92,14 +93,14 @@ class Emitter {
 
   // emit_strided.cpp
   void find_strides();
-  llvm::Value* beside(const tn_op& op, tn_dtype dtype, uint32_t base, int64_t offset);
-  llvm::Value* load_beside(const tn_op& op, uint32_t base, int64_t offset,
-                           llvm::ArrayRef<llvm::Constant*> mask = {});
+  llvm::Value* address_at_offset(const tn_op& op, tn_dtype dtype, uint32_t base, int64_t offset);
+  llvm::Value* load_at_offset(const tn_op& op, uint32_t base, int64_t offset,
+                              llvm::ArrayRef<llvm::Constant*> mask = {});
   llvm::Value* moved_lanes(const tn_op& op);
   void load_transposed(uint32_t i);
   llvm::Value* load_spread(const tn_op& op, const LaneIndex& at, llvm::Value* mask,
                            llvm::Value* fill);
-  /// What the gather number i gives, as in memory; null: it has to be a gather.
+  /// The value of gather i by contiguous loads; null: it must be a gather.
   llvm::Value* load_strided(uint32_t i, llvm::Value* mask, llvm::Value* fill);
   void find_interleaved();
   void store_interleaved(const std::vector<uint32_t>& stores);
@@ -124,11 +125,12 @@ class Emitter {
   llvm::Function* kernel_ = nullptr;
   std::vector<llvm::Value*> values_;
   std::vector<llvm::Value*> wide_;  ///< of positions below 64 bits: the same as i64; null: none
-  std::vector<std::optional<LaneIndex>> strides_;      ///< of gathers, by op
-  std::unordered_map<uint32_t, llvm::Value*> loaded_;  ///< with a gather before them
-  std::unordered_map<uint32_t, uint64_t> ahead_;       ///< as rows_ahead()
+  std::vector<std::optional<LaneIndex>> strides_;  ///< of gathers, by op
+  std::unordered_map<uint32_t, llvm::Value*>
+      loaded_;  ///< gathers loaded together with an earlier one
+  std::unordered_map<uint32_t, uint64_t> prefetch_;  ///< as prefetch_rows()
   std::vector<uint32_t> extremes_;  ///< of a carry its MAX or MIN and the reverse; or kNone
-  /// Scatters that fill a line between them, by the last of them; by the others nothing.
+  /// Interleaved stores, by the last of them; entries of the others are empty.
   std::unordered_map<uint32_t, std::vector<uint32_t>> interleaved_;
   std::vector<llvm::Value*> params_;       ///< by tn_param: pointer or scalar
   std::vector<uint64_t> scratch_offsets_;  ///< by tn_param; kOnStack where it is an alloca

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A compiled program, saved and loaded.
+// Saves and loads a compiled program.
 #include "plugins/cpu/executable.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace tenon::cpu {
 namespace {
 
-/// Of what generated the code and what it is for.
+/// Identifies the code generator and the target.
 std::string fingerprint(const TargetSpec& target) {
   return fmt::format("tenon cpu {}|{}|{}|{}|{}", TENON_VERSION, driver_name(), target.triple,
                      target.cpu, target.features);

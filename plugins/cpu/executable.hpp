@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A compiled program: object file, and where a device is there to run it, linked code.
+// A compiled program: an object file, and linked code if there is a device.
 #pragma once
 
 #include <atomic>
@@ -18,10 +18,10 @@ namespace tenon::cpu {
 
 class CpuExecutable : public sdk::HostExecutable {
  public:
-  /// `link`: it is to be launched.
+  /// `link`: link the code for launches.
   static std::unique_ptr<CpuExecutable> compile(const sdk::ProgramView& program,
                                                 const TargetSpec& target, bool link);
-  /// Throws TN_ERROR_INCOMPATIBLE for bytes that save() of this build and target did not make.
+  /// Throws TN_ERROR_INCOMPATIBLE for bytes that were not saved by this build for this target.
   static std::unique_ptr<CpuExecutable> load(std::span<const std::byte> bytes,
                                              const TargetSpec& target, bool link);
 
@@ -33,8 +33,7 @@ class CpuExecutable : public sdk::HostExecutable {
   uint64_t scratch_bytes() const { return object_.scratch_bytes; }
   size_t object_bytes() const { return object_.bytes.size(); }
 
-  /// Of one workgroup, from the last launch; 0 before the first. A hint: it decides whether threads
-  /// are worth waking.
+  /// Time of one workgroup in the last launch; 0 before the first. A hint whether to wake threads.
   float workgroup_ns() const { return workgroup_ns_.load(std::memory_order_relaxed); }
   void set_workgroup_ns(float ns) const { workgroup_ns_.store(ns, std::memory_order_relaxed); }
 
@@ -48,7 +47,7 @@ class CpuExecutable : public sdk::HostExecutable {
   mutable std::atomic<float> workgroup_ns_{0};
 };
 
-/// Of a launch.
+/// The executable of a launch.
 inline const CpuExecutable& executable_of(const sdk::HostCommand& command) {
   return static_cast<const CpuExecutable&>(*command.executable);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What this machine is, from /proc and /sys.
+// Reads facts about the machine from /proc and /sys.
 #include "plugins/cpu/host_info.hpp"
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ HostInfo read_host_info() {
   read_caches(info);
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   if (pages > 0 && page > 0) info.memory_bytes = uint64_t(pages) * uint64_t(page);
-  info.threads = std::max(1u, std::thread::hardware_concurrency());  // heeds the affinity mask
+  info.threads = std::max(1u, std::thread::hardware_concurrency());  // respects the affinity mask
   info.rates = measure_rates(host_target());
   return info;
 }

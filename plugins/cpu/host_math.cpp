@@ -16,7 +16,7 @@ template <double (*F)(double)>
 void many_f64(double* x, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) x[i] = F(x[i]);
 }
-/// By way of f64: correct to half a unit and a hair, for arguments of any size.
+/// Computed in f64: error just above half a unit, for arguments of any size.
 template <double (*F)(double)>
 float one_f32(float x) {
   return static_cast<float>(F(x));
@@ -32,7 +32,7 @@ double do_log2(double x) { return std::log2(x); }
 double do_ln(double x) { return std::log(x); }
 double do_sin(double x) { return std::sin(x); }
 double do_cos(double x) { return std::cos(x); }
-// What LLVM calls on hosts that lack the instruction.
+// Called by LLVM on hosts without the instruction.
 double do_fma(double x, double y, double z) { return std::fma(x, y, z); }
 float do_fmaf(float x, float y, float z) { return std::fma(x, y, z); }
 double do_floor(double x) { return std::floor(x); }
@@ -48,7 +48,7 @@ void* address(F* function) {
 }  // namespace
 
 #if defined(__x86_64__)
-// The compiler's own, of float and _Float16. Only their addresses are used.
+// Compiler runtime functions for _Float16. Only their addresses are used.
 extern "C" void __truncsfhf2();   // NOLINT(bugprone-reserved-identifier)
 extern "C" void __extendhfsf2();  // NOLINT(bugprone-reserved-identifier)
 #endif

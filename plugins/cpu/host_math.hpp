@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Functions of the host that generated code may call, by name. No LLVM here.
+// Functions of the host that generated code may call, by name. Includes no LLVM headers.
 #pragma once
 
 #include <span>

@@ -9,7 +9,7 @@
 namespace tenon::cpu {
 namespace {
 
-/// Seconds of the best of a few runs.
+/// The shortest time of a few runs, in seconds.
 template <class F>
 double best_time(F&& run) {
   using Clock = std::chrono::steady_clock;
@@ -30,7 +30,7 @@ uint32_t rate(double products, double time, double f32_time) {
 }  // namespace
 
 #if defined(__x86_64__)
-// Ten sums of zeros, enough to hide how long one takes.
+// Ten independent sums of zeros, enough to hide the latency.
 #define TENON_RUN(instruction)                                                                  \
   [](uint64_t trips) {                                                                          \
     asm volatile(                                                                               \

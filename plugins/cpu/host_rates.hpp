@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How fast this processor's dot products are.
+// Measures the throughput of dot product instructions.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace tenon::cpu {
 
-/// Multiply-adds relative to those of f32, which are 256, to the nearest power of two, so that two
-/// runs agree; 0: not measured.
+/// Rates of multiply-adds relative to f32 (256), rounded to a power of two so that runs agree. 0:
+/// not measured.
 struct HostRates {
   uint32_t bf16 = 0, i8 = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Vector indices of a program that are a position, the same in all lanes, and a stride.
+// Recognises vector indices with a uniform base and a constant stride.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tenon::cpu {
 
-/// Lane l stands at value `base` + offset + l * stride.
+/// The index of lane l is value `base` + offset + l * stride.
 struct LaneIndex {
   static constexpr uint32_t kNone = ~0u;
   uint32_t base = kNone;  ///< a scalar of the program; kNone: 0
@@ -19,7 +19,7 @@ struct LaneIndex {
   }
 };
 
-/// Of a vector of integers; nothing where it is of another form, or may wrap on the way.
+/// The form of a vector of integers. Empty if it has another form, or may wrap.
 std::optional<LaneIndex> lane_index(const sdk::ProgramView& program, uint32_t value);
 
 }  // namespace tenon::cpu

@@ -14,12 +14,12 @@
 namespace tenon::cpu {
 namespace {
 
-/// Below this it is done before a second thread is awake.
+/// Shorter work ends before a second thread is awake.
 constexpr double kWakeNs = 20'000;
-/// Below this it is done before a thread that is awake has taken its share.
+/// Shorter work ends before another awake thread takes its share.
 constexpr double kShareNs = 2'000;
 constexpr uint64_t kCopyChunk = 1 << 20, kLargeCopy = 4 * kCopyChunk;
-/// Parts a thread: more even out what runs late, fewer cost less.
+/// Parts for each thread: more balance the load, fewer cost less.
 constexpr uint64_t kPartsPerThread = 8;
 
 constexpr double kCopyBytesPerNs = 4;
@@ -58,7 +58,7 @@ void Launcher::parallel(uint64_t count, uint64_t smallest, const Body& body) {
   team_.run(count, std::max(smallest, count / (team_.threads() * kPartsPerThread)), body);
 }
 
-void Launcher::expect(std::span<const sdk::HostCommand> commands) {
+void Launcher::announce(std::span<const sdk::HostCommand> commands) {
   if (team_.threads() == 1 || team_.is_awake()) return;
   double shared = 0;
   for (const sdk::HostCommand& command : commands)
@@ -111,7 +111,7 @@ void Launcher::fill(std::byte* to, uint64_t size, uint64_t pattern, uint32_t pat
     for (; at + sizeof word <= end; at += sizeof word) std::memcpy(to + at, &word, sizeof word);
     std::memcpy(to + at, &word, end - at);
   };
-  // Ranges begin at multiples of the word, so the pattern is in step in each.
+  // Ranges begin at multiples of the word, so each starts with the whole pattern.
   const uint64_t words = size / sizeof word;
   if (size <= kLargeCopy || team_.threads() == 1) return range(0, size, 0);
   parallel(words, kCopyChunk / sizeof word, [&](uint64_t begin, uint64_t end, unsigned slot) {

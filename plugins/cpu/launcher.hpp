@@ -17,21 +17,21 @@ namespace tenon::cpu {
 
 class Launcher {
  public:
-  /// Never runs on more than `threads` threads, the caller's among them.
+  /// Uses at most `threads` threads, including the caller.
   Launcher(unsigned threads, std::function<void()> before_sleep)
       : team_(threads, std::move(before_sleep)), scratch_(threads) {}
 
-  /// Some thread will call before_sleep.
+  /// Whether some thread is awake and will call before_sleep.
   bool is_awake() const { return team_.is_awake(); }
 
-  /// These come next: wakes threads if that is worth it.
-  void expect(std::span<const sdk::HostCommand> commands);
+  /// Announces the next commands: wakes threads if that pays.
+  void announce(std::span<const sdk::HostCommand> commands);
   void launch(const CpuExecutable& executable, const uint32_t grid[3],
               const sdk::HostArgument* arguments);
   void copy(std::byte* to, const std::byte* from, uint64_t size);
   void fill(std::byte* to, uint64_t size, uint64_t pattern, uint32_t pattern_size);
 
-  /// An upper guess of the time; infinity where nothing is known.
+  /// An estimated upper bound of the time; infinity if unknown.
   static double estimated_ns(const sdk::HostCommand& command);
 
  private:
@@ -41,7 +41,7 @@ class Launcher {
   };
 
   std::byte* scratch(unsigned slot, uint64_t size);
-  /// Ranges of [0, count) in any order, none smaller than `smallest`.
+  /// Runs `body` on ranges of [0, count) in any order, none smaller than `smallest`.
   template <class Body>
   void parallel(uint64_t count, uint64_t smallest, const Body& body);
 

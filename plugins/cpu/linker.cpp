@@ -41,7 +41,7 @@ LinkedObject::LinkedObject(std::span<const std::byte> object)
   try {
     link(object);
   } catch (const std::bad_alloc&) {
-    (void)session_.release();  // LLVM's objects are as they happen to be: see compiler.cpp
+    (void)session_.release();  // LLVM's objects are in an undefined state, see compiler.cpp
     throw;
   }
 }
@@ -49,7 +49,7 @@ LinkedObject::LinkedObject(std::span<const std::byte> object)
 void LinkedObject::link(std::span<const std::byte> object) {
   using namespace llvm::orc;
   ExecutionSession& session = session_->session;
-  // What goes wrong comes back from lookup; stderr is not ours.
+  // lookup() returns errors; do not print them on stderr.
   session.setErrorReporter([](llvm::Error error) { llvm::consumeError(std::move(error)); });
   JITDylib& dylib = session.createBareJITDylib("kernel");
   SymbolMap symbols;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An object file in memory, linked and ready to call. No LLVM here.
+// An object file in memory, linked and ready to call. Includes no LLVM headers.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@ using KernelEntry = void (*)(const sdk::HostArgument* arguments, const uint32_t*
 
 class LinkedObject {
  public:
-  /// Throws sdk::Failure for what is not an object of ours.
+  /// Throws sdk::Failure for bytes that are not an object of this plugin.
   explicit LinkedObject(std::span<const std::byte> object);
   ~LinkedObject();
   KernelEntry entry() const { return entry_; }
 
  private:
   void link(std::span<const std::byte> object);
-  struct Session;  ///< its own: executables share no lock and die alone
+  struct Session;  ///< one for each executable, so that they share no lock
   std::unique_ptr<Session> session_;
   KernelEntry entry_ = nullptr;
 };

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Slabs that count against a device's budget.
 #include "plugins/cpu/memory.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Slabs that count against a device's budget.
+// Slabs that count against the memory budget of a device.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace tenon::cpu {
 
-/// Bytes that all slabs of a device may hold together; outlives them.
+/// Most bytes of all slabs of a device together. Outlives them.
 struct MemoryBudget {
   uint64_t total = 0;  ///< 0: no limit
   std::atomic<uint64_t> used{0};
@@ -28,8 +28,8 @@ class BudgetShare {
   uint64_t size_;
 };
 
-/// The system promises more memory than it has, and would end the process later: so the share is
-/// taken before the slab.
+/// Takes its share of the budget before allocating, as the system overcommits memory and might end
+/// the process later.
 class CpuMemory : private BudgetShare, public sdk::HostMemory {
  public:
   CpuMemory(MemoryBudget& budget, uint64_t size);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What LLVM 16 and 17 call otherwise than LLVM 19 (TENON_CPU_LLVM): a compiler for the fuzzer to
-// try.
+// Differences of LLVM 16 and 17 from LLVM 19 (TENON_CPU_LLVM), so that the fuzzer can try them.
 #pragma once
 
 #include <llvm/Config/llvm-config.h>
@@ -21,7 +20,7 @@ constexpr auto kObjectFile = llvm::CGFT_ObjectFile;
 constexpr auto kDefaultLevel = llvm::CodeGenOpt::Default;
 #endif
 
-/// Of a mask of a shuffle: any value will do.
+/// A shuffle mask element for an undefined lane.
 #if LLVM_VERSION_MAJOR >= 17
 constexpr int kAnyLane = llvm::PoisonMaskElem;
 #else
@@ -38,7 +37,7 @@ inline llvm::StringMap<bool> host_features() {
 #endif
 }
 
-/// A truncation that changes no value, as signed or also as unsigned.
+/// A truncation without overflow, signed or also unsigned.
 inline llvm::Value* narrowed(llvm::IRBuilder<>& b, llvm::Value* value, llvm::Type* type,
                              [[maybe_unused]] bool is_positive) {
 #if LLVM_VERSION_MAJOR >= 19

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The passes between emission and code generation.
 #include "plugins/cpu/optimise.hpp"
 
 #include <llvm/Analysis/LoopInfo.h>
@@ -16,7 +15,7 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
-#include "plugins/cpu/near_constants.hpp"
+#include "plugins/cpu/rematerialise_constants.hpp"
 
 namespace tenon::cpu {
 
@@ -48,7 +47,8 @@ void Optimiser::run(llvm::Module& module, llvm::TargetMachine& machine, uint32_t
     passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   }
   passes.addPass(llvm::InstCombinePass());
-  // Loops are emitted as IndVarSimplify would leave them, which took a quarter of all the time.
+  // No IndVarSimplify, which took a quarter of the time: loops are emitted in the form that it
+  // makes.
   llvm::LoopPassManager loop_passes;
   loop_passes.addPass(llvm::LoopRotatePass());
   loop_passes.addPass(llvm::LICMPass(llvm::LICMOptions()));
@@ -59,8 +59,8 @@ void Optimiser::run(llvm::Module& module, llvm::TargetMachine& machine, uint32_t
   for (llvm::Function& function : module) {
     if (function.isDeclaration() || function.hasOptNone()) continue;
     functions.invalidate(function, passes.run(function, functions));
-    keep_constants_near(function, functions.getResult<llvm::LoopAnalysis>(function),
-                        functions.getResult<llvm::DominatorTreeAnalysis>(function), registers);
+    rematerialise_constants(function, functions.getResult<llvm::LoopAnalysis>(function),
+                            functions.getResult<llvm::DominatorTreeAnalysis>(function), registers);
   }
 }
 

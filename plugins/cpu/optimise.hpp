@@ -12,18 +12,18 @@ class TargetMachine;
 
 namespace tenon::cpu {
 
-/// For one module, which it does not outlive.
+/// For one module, which must outlive it.
 class Optimiser {
  public:
   Optimiser();
   ~Optimiser();
-  /// Few and cheap: a program comes tiled, vectorised and hoisted by the core. Nothing here
-  /// reorders or fuses floating point. `registers`: of vectors; `unroll`: some loop asks to be
-  /// unrolled fully.
+  /// Runs few, cheap passes, as the core already tiles, vectorises and hoists. No pass reorders or
+  /// fuses floating point. `registers`: number of vector registers. `unroll`: some loop asks for
+  /// full unrolling.
   void run(llvm::Module& module, llvm::TargetMachine& machine, uint32_t registers, bool unroll);
 
  private:
-  struct Analyses;  ///< what passes keep of the module
+  struct Analyses;  ///< analysis results of the module
   std::unique_ptr<Analyses> analyses_;
 };
 

@@ -16,7 +16,7 @@ constexpr int64_t kMaxThreads = 1024;
 
 class CpuBackend : public sdk::Backend {
  public:
-  /// Before software drivers of other backends.
+  /// Priority before software drivers of other backends.
   static constexpr sdk::BackendInfo kInfo{"cpu", TENON_VERSION, "Apache-2.0 WITH LLVM-exception",
                                           100};
 
@@ -36,7 +36,7 @@ class CpuBackend : public sdk::Backend {
 
   std::unique_ptr<sdk::Device> open(uint32_t, sdk::Options& options) override {
     const int64_t asked = options.take_integer("threads", 1, kMaxThreads, host_.threads);
-    // More than there are cores only wait for each other.
+    // More threads than cores would only wait for each other.
     const unsigned threads = std::min(static_cast<unsigned>(asked), host_.threads);
     return std::make_unique<CpuDevice>(host_, threads);
   }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Capabilities of a processor.
 #include "plugins/cpu/properties.hpp"
 
 #include <algorithm>
@@ -64,12 +63,12 @@ Properties::Properties(const TargetSpec& target, const HostInfo& host, unsigned 
   table_.memory_spaces = &memory_;
   std::fill_n(table_.max_workgroup, 3, 1u);
   table_.max_workgroup_threads = 1;
-  table_.max_shared_bytes = 1u << 20;  // one thread a workgroup: it is scratch
+  table_.max_shared_bytes = 1u << 20;  // workgroups have one thread, so it is scratch
   table_.max_scratch_bytes = 256u << 20;
   table_.compute_units = threads;
   table_.vector_bytes = target.vector_bytes;
   table_.vector_registers = target.vector_registers;
-  // Subnormals are zeros to it (Intel's Software Developer's Manual, VDPBF16PS).
+  // It treats subnormals as zero (Intel SDM, VDPBF16PS).
   if (target.dots_bf16)
     atoms_.push_back(
         dot_of(2, TN_DTYPE_BF16, TN_DTYPE_BF16, TN_DTYPE_F32, TN_ATOM_FLUSHES_SUBNORMALS));

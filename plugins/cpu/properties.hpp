@@ -13,7 +13,7 @@ namespace tenon::cpu {
 
 inline constexpr uint64_t kMemoryAlignment = 64;
 
-/// Stays where it was made: its pointers are into itself.
+/// Not movable: it has pointers into itself.
 class Properties {
  public:
   Properties(const TargetSpec& target, const HostInfo& host, unsigned threads);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A device's queue.
 #include "plugins/cpu/queue.hpp"
 
 #include <fmt/format.h>
@@ -9,9 +8,9 @@
 namespace tenon::cpu {
 namespace {
 
-/// Handing over to the worker and back costs more.
+/// Shorter work is cheaper on the calling thread than on the worker.
 constexpr double kInlineNs = 20'000;
-/// How often a worker that waits looks whether its device closes.
+/// Interval at which a waiting worker checks whether its device closes.
 constexpr uint64_t kWaitSliceNs = 20'000'000;
 
 Batch::Point read_point(const tn_point& point) {
@@ -22,7 +21,7 @@ void fail_signals(const Batch& batch, const sdk::Failure& failure) {
   for (const Batch::Point& point : batch.signals) point.timeline->fail(failure);
 }
 
-/// Failed counts as not reached: the worker's wait tells which failure.
+/// Whether a point is reached. A failed one is not; the worker's wait reports the failure.
 bool is_reached(const Batch::Point& point) {
   try {
     return point.timeline->query() >= point.value;
@@ -82,7 +81,7 @@ void Queue::submit(Batch batch) {
   std::unique_lock lock(mutex_);
   if (running_ || !batches_.empty() || !runs_at_once(batch)) {
     batches_.push_back(std::move(batch));
-    // The caller will most likely wait, and then run it. Threads that are awake see if it does not.
+    // The caller will probably wait and run the work itself. If not, awake threads find it.
     if (!launcher_.is_awake()) changed_.notify_one();
     return;
   }
@@ -147,7 +146,7 @@ void Queue::wait_for(const Batch& batch) {
 void Queue::execute(const Batch& batch) {
   try {
     wait_for(batch);
-    launcher_.expect(batch.work.commands);
+    launcher_.announce(batch.work.commands);
     for (const sdk::HostCommand& command : batch.work.commands) {
       switch (command.kind) {
         case TN_COMMAND_LAUNCH:

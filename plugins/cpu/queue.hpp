@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A device's queue: submissions run in order, on a thread that waits for them or on a worker, and
-// fail in their timelines.
+// The queue of a device: submissions run in order, on a waiting thread or a worker. Failures go to
+// their timelines.
 #pragma once
 
 #include <condition_variable>
@@ -30,12 +30,12 @@ Batch read_batch(const sdk::Submission& submission);
 class Queue {
  public:
   explicit Queue(unsigned threads);
-  /// Runs what is left; what still waits for a timeline fails as TN_ERROR_DEVICE_LOST.
+  /// Runs pending work. Work that still waits for a timeline fails with TN_ERROR_DEVICE_LOST.
   ~Queue();
-  /// Short work that has nothing to wait for runs at once, on the caller's thread.
+  /// Short work without unreached waits runs at once on the calling thread.
   void submit(Batch batch);
-  /// For a thread that has nothing to do before `point` is reached: runs what can be run until
-  /// then, where the worker has not begun with it.
+  /// For a thread that waits for `point`: runs pending work up to that point that the worker has
+  /// not begun.
   void help(const Batch::Point& point);
 
  private:
@@ -49,13 +49,13 @@ class Queue {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Batch> batches_;
-  bool running_ = false;  ///< someone uses launcher_
+  bool running_ = false;  ///< a thread uses launcher_
   bool stopping_ = false;
   Launcher launcher_;
   std::thread worker_;
 };
 
-/// Whoever waits for it for ever helps its device's queue.
+/// A timeline whose waits without timeout help the queue of its device.
 class QueueTimeline : public sdk::HostTimeline {
  public:
   QueueTimeline(Queue& queue, uint64_t value) : HostTimeline(value), queue_(queue) {}

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Whether a program can be compiled, beyond what the properties say.
 #include "plugins/cpu/supports.hpp"
 
 #include <fmt/format.h>

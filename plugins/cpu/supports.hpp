@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Whether a program can be compiled, beyond what the properties say.
+// Checks for programs, beyond the properties.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tenon::cpu {
 
-/// Empty if it can; else a sentence. Pure.
+/// Empty if the program can be compiled; else why not.
 std::string unsupported(const sdk::ProgramView& program);
 
 }  // namespace tenon::cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Processors by LLVM's names and feature strings.
+// Processors by LLVM names and feature strings.
 #include "plugins/cpu/target.hpp"
 
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ const llvm::Target& lookup(const std::string& triple) {
   return *target;
 }
 
-/// Width and number of registers, fma and dot products, from the subtarget's features.
+/// Sets width and number of registers, fma and dot products from the features of the subtarget.
 void describe(TargetSpec& spec) {
   const llvm::Triple triple(spec.triple);
   const std::unique_ptr<llvm::MCSubtargetInfo> info(
@@ -75,7 +75,7 @@ TargetSpec make_host() {
   std::vector<std::string> features;
   for (const auto& feature : host_features())
     features.push_back((feature.second ? "+" : "-") + feature.first().str());
-  std::sort(features.begin(), features.end());  // a hash table's order differs between builds
+  std::sort(features.begin(), features.end());  // the order of a hash table differs between builds
   for (const std::string& feature : features) {
     if (!spec.features.empty()) spec.features += ',';
     spec.features += feature;
@@ -86,7 +86,7 @@ TargetSpec make_host() {
 
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetSpec& spec) {
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // only what the program marks, see Emitter
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // the program marks fusions, see Emitter
   std::unique_ptr<llvm::TargetMachine> machine(
       lookup(spec.triple)
           .createTargetMachine(spec.triple, spec.cpu, spec.features, options, llvm::Reloc::PIC_,
@@ -96,13 +96,13 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetSpec& spec)
   return machine;
 }
 
-/// For its protected member.
+/// Gives access to a protected member.
 struct AnyNode : llvm::SDNode {
   using SDNode::getSDVTList;
 };
 
-/// Generators that nobody uses, by the name of their target; a few are kept.
-class Shelf {
+/// Unused generators by name of their target; a few are cached.
+class GeneratorCache {
  public:
   std::unique_ptr<CodeGenerator> take(const std::string& target) {
     const std::lock_guard lock(mutex_);
@@ -124,10 +124,10 @@ class Shelf {
   std::vector<Idle> idle_;
 };
 
-/// Never destroyed: at exit LLVM's own statics may be gone before it.
-Shelf& shelf() {
-  static Shelf* const kShelf = new Shelf();
-  return *kShelf;
+/// Never destroyed, as static objects of LLVM may be destroyed before it.
+GeneratorCache& generator_cache() {
+  static GeneratorCache* const kCache = new GeneratorCache();
+  return *kCache;
 }
 
 }  // namespace
@@ -191,10 +191,10 @@ const llvm::SmallVectorImpl<char>& CodeGenerator::object_of(llvm::Module& module
 }
 
 CodeGeneratorLoan::CodeGeneratorLoan(const TargetSpec& target) : target_(target.name) {
-  generator_ = shelf().take(target_);
+  generator_ = generator_cache().take(target_);
   if (!generator_) generator_ = std::make_unique<CodeGenerator>(make_target_machine(target));
 }
 
-CodeGeneratorLoan::~CodeGeneratorLoan() { shelf().put(target_, std::move(generator_)); }
+CodeGeneratorLoan::~CodeGeneratorLoan() { generator_cache().put(target_, std::move(generator_)); }
 
 }  // namespace tenon::cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What code is generated for: a processor by name and its features. No LLVM here.
+// Compile targets: processors by name and features. Includes no LLVM headers.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct TargetSpec {
   bool dots_i8 = false;    ///< fours of u8 by i8 to i32
 };
 
-/// The processor that this runs on, with exactly the features it has.
+/// The host processor with its features.
 const TargetSpec& host_target();
 /// "host", or a processor that LLVM knows for the host's architecture, with or without "x86_64/"
-/// before it. None if the name means nothing.
+/// before it. Empty if the name is unknown.
 std::optional<TargetSpec> find_target(std::string_view name);
 /// LLVM makes tables with destructors when it first compiles something. Made before a device is
 /// open they outlive its closing, when the process ends while another thread compiles

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// LLVM's view of a target, and what generates code for it.
+// The LLVM target machine of a target, and its code generator.
 #pragma once
 
 #include <llvm/ADT/SmallVector.h>
@@ -13,14 +13,14 @@
 
 namespace tenon::cpu {
 
-/// Generates code for one module after another: making a machine parses all features of the
-/// processor, and making its passes is a tenth of the time that a small kernel takes to compile.
+/// Generates code for one module after another. It is reused, as making a machine parses all
+/// features, and making its passes takes a tenth of the compile time of a small kernel.
 class CodeGenerator {
  public:
   explicit CodeGenerator(std::unique_ptr<llvm::TargetMachine> machine);
 
   llvm::TargetMachine& machine() { return *machine_; }
-  /// An object file, until the next one. Throws sdk::Failure.
+  /// The object file, valid until the next call. Throws sdk::Failure.
   const llvm::SmallVectorImpl<char>& object_of(llvm::Module& module);
 
  private:
@@ -31,8 +31,8 @@ class CodeGenerator {
   bool has_passes_ = false;
 };
 
-/// A code generator for one compilation, as it is not thread-safe; kept and lent again. Throws
-/// sdk::Failure.
+/// Borrows a code generator for one compilation, as it is not thread-safe, and returns it to a
+/// cache. Throws sdk::Failure.
 class CodeGeneratorLoan {
  public:
   explicit CodeGeneratorLoan(const TargetSpec& target);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A team of threads. Ranges are numbered, and a share names the range beside what is left of it: a
-// thread that comes late, with the number of an older range, takes nothing, since taking compares
-// both at once.
+// A thread pool. Ranges are numbered, and each share holds the number of its range and the chunks
+// left in one atomic. A late thread with the number of an older range takes nothing, as its
+// compare-exchange fails.
 #include "plugins/cpu/team.hpp"
 
 #include <sched.h>
@@ -16,9 +16,9 @@ namespace tenon::cpu {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-/// About what it takes to wake a thread: watching costs at most as much as it may save.
+/// About the time to wake a thread, so spinning costs at most what it may save.
 constexpr auto kWatch = std::chrono::microseconds(50);
-/// From then on a thread that watches leaves its core to others who want it.
+/// After this time a spinning thread yields its core.
 constexpr auto kPolite = std::chrono::microseconds(5);
 
 void pause() {
@@ -27,7 +27,7 @@ void pause() {
 #endif
 }
 
-/// Whether it is over, when it is or some time has passed.
+/// Spins until the condition holds or the time is over. Returns the condition.
 template <class Condition, class Action>
 bool watch(const Condition& is_over, const Action& before_yield) {
   constexpr int kLooksPerTime = 16;
@@ -63,12 +63,12 @@ void Team::start() {
       members_.emplace_back([this, slot, seen] { member(slot, seen); });
     }
   } catch (const std::exception&) {
-    --awake_;  // who is there does it
+    --awake_;  // threads that exist do the work
   }
 }
 
-/// Whoever wakes wakes two more: a caller with many members does not wake them one by one.
-void Team::rouse() {
+/// Wakes one member. Each woken member wakes two more, so that the caller need not wake all.
+void Team::wake_one() {
   range_.notify_one();
   range_.notify_one();
 }
@@ -76,14 +76,14 @@ void Team::rouse() {
 void Team::wake() {
   if (!is_started_) return start();
   if (awake_.load() >= members_.size()) return;
-  ++range_;  // one without chunks
-  rouse();
+  ++range_;  // an empty range
+  wake_one();
 }
 
 void Team::share(const Work& work) {
   if (!is_started_) start();
   work_ = work;
-  work_.chunk = std::max(work.chunk, (work.count >> 31) + 1);  // their number has 32 bits
+  work_.chunk = std::max(work.chunk, (work.count >> 31) + 1);  // the number of chunks has 32 bits
   chunks_ = (work_.count + work_.chunk - 1) / work_.chunk;
   has_failed_.store(false, std::memory_order_relaxed);
   undone_.store(static_cast<uint32_t>(chunks_), std::memory_order_relaxed);
@@ -92,9 +92,9 @@ void Team::share(const Work& work) {
     shares_[i].left.store(uint64_t{range} << 32 | (first_of(i + 1) - first_of(i)),
                           std::memory_order_release);
   range_.store(range);
-  if (awake_.load() < members_.size()) rouse();
+  if (awake_.load() < members_.size()) wake_one();
   shares_[0].core.store(sched_getcpu(), std::memory_order_relaxed);
-  take_part(range, 0);
+  run_share(range, 0);
   const auto undone = [&] { return undone_.load(std::memory_order_acquire); };
   if (!watch([&] { return undone() == 0; }, [] {}))
     while (const uint32_t left = undone()) undone_.wait(left);
@@ -105,24 +105,24 @@ void Team::member(unsigned slot, uint32_t seen) {
   const sdk::FloatState floats;
   while (true) {
     const auto is_news = [&] { return range_.load(std::memory_order_acquire) != seen; };
-    if (!watch(is_news, [&] { keep_apart(slot); })) {
+    if (!watch(is_news, [&] { avoid_shared_core(slot); })) {
       shares_[slot].core.store(-1, std::memory_order_relaxed);
       --awake_;
       if (before_sleep_) before_sleep_();
       range_.wait(seen);
       ++awake_;
-      rouse();
-      keep_apart(slot);
+      wake_one();
+      avoid_shared_core(slot);
     }
     seen = range_.load(std::memory_order_acquire);
-    if (is_stopping_) return;  // after that: the last number comes with it
-    take_part(seen, slot);
+    if (is_stopping_) return;  // after reading the number, as stopping publishes a last range
+    run_share(seen, slot);
   }
 }
 
-/// A thread is often woken on the core of the one that wakes it, and stays there for milliseconds
-/// though another core is idle. So it leaves a core where another of the team is; it is not bound.
-void Team::keep_apart(unsigned slot) {
+/// A thread is often woken on the core of its waker and stays there for milliseconds, though other
+/// cores are idle. So it moves away from a core of another member, without being pinned.
+void Team::avoid_shared_core(unsigned slot) {
   const auto core_of = [&](size_t i) { return shares_[i].core.load(std::memory_order_relaxed); };
   int here = sched_getcpu();
   cpu_set_t all, free;
@@ -143,15 +143,15 @@ void Team::keep_apart(unsigned slot) {
   shares_[slot].core.store(here, std::memory_order_relaxed);
 }
 
-/// Its own share first: what a thread has worked on before is still in its cache.
-void Team::take_part(uint32_t range, unsigned slot) {
+/// Takes its own share first, whose data may be in its cache, then steals from others.
+void Team::run_share(uint32_t range, unsigned slot) {
   uint32_t done = 0;
   for (unsigned i = 0; i < shares_.size(); ++i)
     done += take_from((slot + i) % threads(), range, slot);
   if (done != 0 && undone_.fetch_sub(done, std::memory_order_acq_rel) == done) undone_.notify_one();
 }
 
-/// Gives the number of chunks that it has done.
+/// Returns the number of chunks done.
 uint32_t Team::take_from(unsigned share, uint32_t range, unsigned slot) {
   std::atomic<uint64_t>& left = shares_[share].left;
   uint32_t done = 0;

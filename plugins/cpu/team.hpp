@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A team of threads that does ranges of work together, one range after the other. Between two
-// ranges the members watch for a moment and then sleep, so that a chain of ranges wakes nobody.
+// A thread pool that runs parallel ranges one after another. Between ranges members spin for a
+// moment before they sleep, so that successive ranges need no wake-ups.
 #pragma once
 
 #include <atomic>
@@ -16,19 +16,18 @@ namespace tenon::cpu {
 
 class Team {
  public:
-  /// Of `threads` threads, among them the one that calls run(). The others are started when there
-  /// is first something for them to do; where the system has none to give, there are fewer. Each
-  /// calls `before_sleep` when it has nothing to do for a while.
+  /// A team of `threads` threads, including the caller of run(). The others are started at first
+  /// use; there are fewer if the system has no more. Each calls `before_sleep` before it sleeps.
   explicit Team(unsigned threads, std::function<void()> before_sleep = {})
       : shares_(threads), before_sleep_(std::move(before_sleep)) {}
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  /// Calls body(begin, end, slot) for ranges that together are [0, count), each of `chunk` but for
-  /// the last. The caller has slot 0, each member its own below `threads`. Returns when all is
-  /// done, and throws what one of the calls has thrown; others may then be left out. One caller at
-  /// a time, and not from within a body.
+  /// Calls body(begin, end, slot) for ranges that partition [0, count), each of size `chunk` except
+  /// the last. The caller has slot 0, each member its own below `threads`. Returns when all are
+  /// done. If a call throws, rethrows it and may skip others. One caller at a time, not from within
+  /// a body.
   template <class Body>
   void run(uint64_t count, uint64_t chunk, const Body& body) {
     share({[](const void* self, uint64_t begin, uint64_t end, unsigned slot) {
@@ -37,10 +36,10 @@ class Team {
            &body, count, chunk});
   }
 
-  /// There will soon be something to do. Between calls of run().
+  /// Wakes members, as work will come soon. Not during run().
   void wake();
-  /// Some member is awake: the next run() is shared at once, and if there is none, before_sleep is
-  /// called after this.
+  /// Whether some member is awake: then the next run() is shared at once, and without one
+  /// before_sleep is called later.
   bool is_awake() const { return awake_.load() != 0; }
   unsigned threads() const { return static_cast<unsigned>(shares_.size()); }
 
@@ -50,25 +49,25 @@ class Team {
     const void* body = nullptr;
     uint64_t count = 0, chunk = 1;
   };
-  /// What a thread begins with; when it is through, it takes of others: nobody waits for one that
-  /// comes late.
+  /// The chunks that a thread begins with. Work stealing: afterwards it takes chunks of others, so
+  /// nobody waits for a late thread.
   struct alignas(64) Share {
-    std::atomic<uint64_t> left{0};  ///< number of the range << 32 | chunks that nobody has taken
-    std::atomic<int> core{-1};      ///< that its thread was last seen on; -1: it sleeps
+    std::atomic<uint64_t> left{0};  ///< number of the range << 32 | chunks not taken
+    std::atomic<int> core{-1};      ///< the last core of its thread; -1: asleep
   };
 
   void share(const Work& work);
   void start();
-  void rouse();
+  void wake_one();
   void member(unsigned slot, uint32_t seen);
-  void keep_apart(unsigned slot);
-  void take_part(uint32_t range, unsigned slot);
+  void avoid_shared_core(unsigned slot);
+  void run_share(uint32_t range, unsigned slot);
   uint32_t take_from(unsigned share, uint32_t range, unsigned slot);
   void call(uint64_t chunk, unsigned slot);
-  /// The first chunk of a share.
+  /// First chunk of a share.
   uint64_t first_of(size_t share) const { return chunks_ * share / shares_.size(); }
 
-  Work work_;  ///< with chunks_: read only by who has taken a chunk of it
+  Work work_;  ///< with chunks_, read only by threads that took a chunk
   uint64_t chunks_ = 0;
   std::vector<Share> shares_;  ///< by slot
   std::function<void()> before_sleep_;
@@ -76,9 +75,9 @@ class Team {
   std::mutex error_mutex_;
   std::exception_ptr error_;
   std::atomic<bool> has_failed_{false}, is_stopping_{false};
-  std::atomic<size_t> awake_{0};                 ///< members
-  alignas(64) std::atomic<uint32_t> range_{0};   ///< the number of the newest
-  alignas(64) std::atomic<uint32_t> undone_{0};  ///< chunks of it
+  std::atomic<size_t> awake_{0};                 ///< number of awake members
+  alignas(64) std::atomic<uint32_t> range_{0};   ///< number of the newest range
+  alignas(64) std::atomic<uint32_t> undone_{0};  ///< chunks of it not done
   std::vector<std::jthread> members_;
 };
 

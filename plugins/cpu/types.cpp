@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How dtypes become LLVM types.
 #include "plugins/cpu/types.hpp"
 
 #include <stdexcept>

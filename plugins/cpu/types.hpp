@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How dtypes become LLVM types, and small helpers on them.
+// Maps dtypes to LLVM types, with small helpers.
 //
-// In a value a bool is an i1 and a narrow float (f16, bf16, fp8) is its bits as an integer, so
-// moving one can never change it; memory holds a bool as an i8.
+// As a value, a bool is an i1, and a narrow float (f16, bf16, fp8) is an integer with its bits, so
+// moves cannot change it. In memory a bool is an i8.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -13,7 +13,7 @@
 
 namespace tenon::cpu {
 
-/// Instructions for one target.
+/// An IR builder for one target.
 struct Builder : llvm::IRBuilder<> {
   using IRBuilder::IRBuilder;
   bool x86 = false;

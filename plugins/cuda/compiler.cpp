@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// NVRTC's options, and the numbers in its log. Source: the NVRTC documentation.
+// Options of NVRTC, and parsing of its log. Source: the NVRTC documentation.
 #include "plugins/cuda/compiler.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t kMostRegisters = 255;  ///< of a thread
 
-/// Machine code of a toolkit is loaded by drivers of its major version and later: "CUDA
+/// Drivers load machine code of toolkits of their major version and older: "CUDA
 /// Compatibility", sections "Minor Version Compatibility" and "Backward Compatibility".
 sdk::RuntimeCompiler open_nvrtc(int driver_version) {
   std::vector<std::string> folders = sdk::folder_of_variable("CUDA_HOME", "lib64");
@@ -25,7 +25,7 @@ sdk::RuntimeCompiler open_nvrtc(int driver_version) {
   folders.insert(folders.end(), {"/usr/local/cuda/lib64", "/opt/cuda/lib64"});
   const int most = driver_version ? driver_version / 1000 : INT_MAX;
   struct Row {
-    int major;  ///< 0: to be asked
+    int major;  ///< 0: unknown, ask the library
     const char* suffix;
   };
   constexpr Row kNewestFirst[] = {{13, ".13"}, {12, ".12"}, {11, ".11.2"}, {0, ""}};
@@ -48,9 +48,9 @@ sdk::RuntimeCompiler open_nvrtc(int driver_version) {
   throw sdk::Failure(TN_ERROR_NOT_FOUND, reason);
 }
 
-/// The number before `words` in a log as "Used 40 registers, 16 bytes spill stores".
+/// The number before `words` in a log, as "Used 40 registers, 16 bytes spill stores".
 uint32_t number_before(std::string_view log, std::string_view words) {
-  const size_t end = log.rfind(words);  // remarks before it have such words too
+  const size_t end = log.rfind(words);  // earlier remarks contain such words too
   if (end == std::string_view::npos) return 0;
   const size_t digit = log.find_last_not_of("0123456789", end - 1);
   uint32_t value = 0;
@@ -63,7 +63,7 @@ std::vector<std::string> options(const std::string& architecture) {
   return {"--gpu-architecture=" + architecture, "--std=c++17", "--fmad=false"};
 }
 
-/// The source, with all registers that one workgroup may have.
+/// The source with the register limit of one resident workgroup.
 std::string of_one_workgroup(std::string source) {
   const size_t bounds = source.find("__launch_bounds__(");
   if (bounds == std::string::npos) return source;
@@ -112,15 +112,15 @@ std::string Compiler::virtual_architecture(const std::string& target) const {
 void Compiler::compile(const sdk::ProgramView&, sdk::StreamCode& code) const {
   const auto architecture = parse_target(code.target);
   if (architecture && !std::ranges::count(capabilities_, architecture->capability)) {
-    // A GPU newer than NVRTC: the driver compiles PTX, which runs on all that come after.
+    // For a GPU newer than NVRTC, the driver compiles PTX, which is forward compatible.
     const std::vector<std::string> all = options(virtual_architecture(code.target));
     code.binary = nvrtc_.compile(code.source, all, sdk::RuntimeCompiler::Output::kText).bytes;
-    code.binary.push_back(std::byte{0});  // the driver reads it as text
+    code.binary.push_back(std::byte{0});  // NUL-terminated, as the driver reads it as text
     return;
   }
   compile_binary(code);
   if (code.spills == 0 || code.registers == kMostRegisters) return;
-  // It spilled so that more workgroups are resident.
+  // It spills to make more workgroups resident.
   sdk::StreamCode other = code;
   other.source = of_one_workgroup(code.source);
   compile_binary(other);

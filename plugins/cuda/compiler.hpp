@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// NVRTC, opened at run time: source to cubin for a real architecture, or to PTX, for people and for
-// devices that are newer than it.
+// NVRTC, opened at run time: compiles source to cubin for a real architecture, or to PTX, for
+// people and for devices newer than NVRTC.
 #pragma once
 
 #include <string>
@@ -14,18 +14,18 @@ namespace tenon::cuda {
 
 class Compiler : public sdk::StreamCompiler {
  public:
-  /// The newest NVRTC whose code the driver loads; 0: the newest. Throws TN_ERROR_NOT_FOUND with
-  /// the reason.
+  /// Opens the newest NVRTC whose code the driver loads; `driver_version` 0: the newest. Throws
+  /// TN_ERROR_NOT_FOUND with the reason.
   explicit Compiler(int driver_version);
   std::optional<sdk::StreamLimits> find_target(std::string_view name) const override;
   void compile(const sdk::ProgramView&, sdk::StreamCode& code) const override;
-  /// PTX: the last text before machine code that NVRTC gives.
+  /// Returns PTX, as NVRTC does not print machine code.
   std::string disassemble(const sdk::StreamCode& code) const override;
   std::string identity() const override { return "NVRTC " + nvrtc_.version(); }
 
  private:
   void compile_binary(sdk::StreamCode& code) const;
-  /// The newest that NVRTC knows and the target can run, as "compute_90".
+  /// The newest architecture that NVRTC knows and the target runs, as "compute_90".
   std::string virtual_architecture(const std::string& target) const;
 
   sdk::RuntimeCompiler nvrtc_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The driver's functions by name, and what it says of its devices.
+// Looks up functions of the driver, and queries its devices.
 #include "plugins/cuda/driver.hpp"
 
 #include <fmt/format.h>
@@ -126,7 +126,7 @@ void Driver::leave(int) {
 }
 
 int Driver::copy(uint64_t to, uint64_t from, size_t size, sdk::ApiStream* stream) {
-  return cuda_.copy(to, from, size, stream);  // addresses are unified: it finds out whose they are
+  return cuda_.copy(to, from, size, stream);  // unified addresses: the driver finds the memory
 }
 
 bool Driver::enable_peer(uint32_t, uint32_t peer) {

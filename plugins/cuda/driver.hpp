@@ -12,7 +12,7 @@ namespace tenon::cuda {
 
 struct Context;
 
-/// What is CUDA's alone.
+/// Functions that HIP lacks.
 struct DriverFunctions {
   int (*context_retain)(Context** out, int device);
   int (*context_release)(int device);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Of the devices that targets.cpp names. Sources:
+// Rates of the devices in targets.cpp. Sources:
 //   units and what they hold: CUDA C++ Programming Guide, "Technical Specifications per Compute
 //     Capability" and "Throughput of Native Arithmetic Instructions";
 //   products: the white papers of Turing, Ampere, Ada and Hopper; what mma.sync reaches of Hopper's

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Names to numbers to limits.
+// Parses target names, and lists limits.
 #include "plugins/cuda/targets.hpp"
 
 #include <fmt/format.h>
@@ -15,11 +15,11 @@ namespace {
 struct Named {
   int capability;
   uint32_t kilobytes;  ///< of shared memory for one block, with opt-in
-  /// Of a large product, as code compiled without a device is for that: V100, Jetson AGX Xavier,
+  /// Of a large product, for which code without a device is compiled: V100, Jetson AGX Xavier,
   /// Quadro RTX 8000, A100, RTX A6000, Jetson AGX Orin, L40S, H100 SXM, B200, B300, Jetson T5000,
   /// RTX PRO 6000, GB10. Source: NVIDIA's data sheets.
   uint32_t multiprocessors;
-  uint32_t cache_megabytes;  ///< that all of them share
+  uint32_t cache_megabytes;  ///< L2 cache shared by all of them
 };
 constexpr Named kNamed[] = {{70, 96, 80, 6},      {72, 96, 8, 0},     {75, 64, 72, 6},
                             {80, 163, 108, 40},   {86, 99, 84, 6},    {87, 163, 16, 4},

@@ -19,8 +19,8 @@ namespace {
 
 constexpr uint64_t kLargestFile = std::numeric_limits<off_t>::max();
 
-/// A file that would outgrow RLIMIT_FSIZE raises SIGXFSZ, which ends the process; held back, the
-/// call answers EFBIG instead.
+/// Blocks SIGXFSZ, which a write beyond RLIMIT_FSIZE raises and which ends the process. The call
+/// then returns EFBIG.
 class HoldSignal {
  public:
   HoldSignal() {
@@ -50,7 +50,7 @@ std::string error_text(int error) { return std::generic_category().message(error
       status, fmt::format("{}: expected {}, got: {}", path, expected, error_text(error)), error);
 }
 
-/// Several threads grow one file in turn, so that a failure takes back only its own.
+/// Only one thread grows a file at a time, so that a failure undoes only its own growth.
 std::mutex& growth_mutex() {
   static std::mutex mutex;
   return mutex;
@@ -61,7 +61,7 @@ std::mutex& growth_mutex() {
 std::shared_ptr<File> File::open(const std::string& path, Mode mode) {
   const bool writes = mode != Mode::kRead;
   const int flags = (writes ? O_RDWR : O_RDONLY) | (mode == Mode::kCreate ? O_CREAT : 0);
-  // Without O_NONBLOCK a pipe would wait for its other end.
+  // Without O_NONBLOCK, opening a pipe waits for its other end.
   const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666);
   if (descriptor < 0) {
     const int error = errno;
@@ -147,7 +147,7 @@ void File::reserve(uint64_t at, uint64_t size) const {
   const uint64_t before = this->size();
   if (fallocate(descriptor_, 0, static_cast<off_t>(at), static_cast<off_t>(size)) == 0) return;
   int error = errno;
-  // A filesystem that cannot reserve: the end is moved, and a full disk shows when it is written.
+  // If the filesystem cannot reserve space, move the end; a full disk then fails at the write.
   if (error == EOPNOTSUPP) {
     if (at + size <= before || ftruncate(descriptor_, static_cast<off_t>(at + size)) == 0) return;
     error = errno;
@@ -169,12 +169,12 @@ File::Pages File::map(uint64_t at, uint64_t size, bool writable) const {
   return pages;
 }
 
-/// A read lease holds off whoever wants to shorten the file. The kernel grants it to a reader of a
-/// file that nobody has open to write, and defends it for lease-break-time, far longer than a copy.
+/// A read lease delays processes that want to truncate the file. The kernel grants it if nobody has
+/// the file open for writing, and defends it for lease-break-time, far longer than a copy.
 File::Pages File::pin(uint64_t at, uint64_t size) {
   if (mappable_) return map(at, size, false);
   const std::lock_guard lock(pin_mutex_);
-  // SIGURG, as the one who is told that the lease is wanted back ignores it unless he listens.
+  // SIGURG notifies of a lease break; it is ignored by default.
   if (pins_ == 0 &&
       (fcntl(descriptor_, F_SETSIG, SIGURG) != 0 || fcntl(descriptor_, F_SETLEASE, F_RDLCK) != 0)) {
     throw sdk::Failure(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One open file. Every error names the path, what was expected and what was found, and leaves the
-// file as it was; none is a signal.
+// An open file. Every error names the path, the expected and the actual state, and leaves the file
+// unchanged. No error raises a signal.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ class File {
  public:
   enum class Mode { kRead, kWrite, kCreate };
 
-  /// Throws TN_ERROR_NOT_FOUND for a missing one, TN_ERROR_IO for all else.
+  /// Throws TN_ERROR_NOT_FOUND for a missing file, else TN_ERROR_IO.
   static std::shared_ptr<File> open(const std::string& path, Mode mode);
-  /// A file without a name in a folder, gone when it is closed. Throws TN_ERROR_OUT_OF_MEMORY if
-  /// its `size` bytes cannot be reserved.
+  /// An unnamed file in a folder, deleted when closed. Throws TN_ERROR_OUT_OF_MEMORY if its `size`
+  /// bytes cannot be reserved.
   static std::shared_ptr<File> unnamed(const std::string& folder, uint64_t size);
   ~File();
   File(const File&) = delete;
@@ -26,17 +26,17 @@ class File {
 
   const std::string& path() const { return path_; }
   bool writable() const { return mode_ != Mode::kRead; }
-  /// No other process has it and no page of it can be missing, so that a mapping is safe.
+  /// Whether a mapping is safe: no other process has the file, and no page can be missing.
   bool mappable() const { return mappable_; }
   uint64_t size() const;
 
-  /// All bytes of the range, or TN_ERROR_IO.
+  /// Reads all bytes of the range, or throws TN_ERROR_IO.
   void read(uint64_t at, void* to, uint64_t size) const;
   void write(uint64_t at, const void* from, uint64_t size) const;
-  /// Room for the range, growing the file; after a failure its size is what it was.
+  /// Reserves space for the range and grows the file. A failure leaves its size unchanged.
   void reserve(uint64_t at, uint64_t size) const;
 
-  /// Pages of a range; throws TN_ERROR_UNSUPPORTED if they could vanish. Ends with unpin.
+  /// Maps pages of a range until unpin. Throws TN_ERROR_UNSUPPORTED if they could vanish.
   struct Pages {
     void* base = nullptr;  ///< of the mapping, on a page boundary
     size_t length = 0;
@@ -55,7 +55,7 @@ class File {
   int descriptor_;
   bool mappable_ = false;
   std::mutex pin_mutex_;
-  int pins_ = 0;  ///< that share the lease
+  int pins_ = 0;  ///< number of pins that share the lease
 };
 
 /// Ends a mapping.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A slab: a range of a file that a user named, or of one without a name.
+// A slab: a range of a named file, or of an unnamed one.
 #pragma once
 
 #include "plugins/disk/file.hpp"
@@ -13,8 +13,8 @@ class DiskMemory : public sdk::FileMemory {
       : file_(std::move(file)), begin_(begin), size_(size), writable_(writable) {}
   ~DiskMemory() override;
 
-  /// The pages of a file without a name. Of a named file, which others may shorten, a private copy;
-  /// unmap writes back what has changed in it.
+  /// Maps the pages of an unnamed file. A named file, which others may truncate, gives a private
+  /// copy; unmap writes changes back.
   void* map(uint64_t offset, uint64_t size) override;
   void unmap() override;
   uint64_t size() const override { return size_; }

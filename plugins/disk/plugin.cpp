@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kCopyPiece = uint64_t{1} << 20;
-constexpr uint32_t kAlignment = 4096;  ///< a page, so that what is pinned begins with one
+constexpr uint32_t kAlignment = 4096;  ///< a page, so that pinned ranges begin at a page
 
 DiskMemory& memory_at(tn_memory* memory) {
   return static_cast<DiskMemory&>(*sdk::memory_of(memory));
@@ -56,7 +56,7 @@ bool take_flag(sdk::Options& options, std::string_view key) {
   return value.has_value();
 }
 
-/// Where memory lies when no path is named: beside /tmp, which is often memory itself.
+/// Folder for memory without a path. Not /tmp, which is often in memory itself.
 std::string scratch_folder() {
   const char* chosen = std::getenv("TMPDIR");
   return chosen && *chosen ? chosen : "/var/tmp";
@@ -68,16 +68,16 @@ class DiskDevice : public sdk::FileDevice {
   explicit DiskDevice(sdk::Options& options);
 
   const tn_properties& properties() const override;
-  /// In a file without a name, in the folder or beside the file.
+  /// Allocates in an unnamed file, in the folder or beside the file.
   std::unique_ptr<sdk::Memory> allocate(uint32_t space, uint64_t size) override;
-  /// Copies and fills.
+  /// Runs copies and fills.
   void submit(const sdk::Submission& submission) override;
   uint64_t file_size() const override { return file().size(); }
   std::unique_ptr<sdk::FileMemory> open_range(uint64_t offset, uint64_t size,
                                               bool writable) const override;
 
  private:
-  const File& file() const;  ///< throws TN_ERROR_UNSUPPORTED where there is only a folder
+  const File& file() const;  ///< throws TN_ERROR_UNSUPPORTED for a folder
 
   std::shared_ptr<File> file_;  ///< null: a folder
   std::string folder_;

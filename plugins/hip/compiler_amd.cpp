@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// hiprtc and libamd_comgr, opened at run time: source to code object, and what that holds. Sources:
-// hiprtc.h, amd_comgr.h and clang's user manual.
+// hiprtc and libamd_comgr, opened at run time: compile source to code objects and inspect them.
+// Sources: hiprtc.h, amd_comgr.h and clang's user manual.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ struct Functions {
 #undef FUNCTION
 };
 
-/// A handle and what frees it.
+/// A handle with its free function.
 class Handle {
  public:
   explicit Handle(int (*free)(Id)) : free_(free) {}
@@ -75,8 +75,8 @@ void require(int code, const char* what) {
   throw sdk::Failure(TN_ERROR_UNSUPPORTED, fmt::format("libamd_comgr: {} failed", what), code);
 }
 
-/// AMD's code object manager: what architectures the compiler knows, what a code object says of its
-/// kernel, and its disassembly.
+/// AMD's code object manager: lists architectures of the compiler, reads metadata of kernels, and
+/// disassembles.
 class CodeObjects {
  public:
   /// Throws TN_ERROR_NOT_FOUND with the reason.
@@ -98,13 +98,13 @@ class CodeObjects {
     }
   }
 
-  /// Without features.
+  /// `architecture` without features.
   bool knows(std::string_view architecture) const {
     return std::ranges::find(architectures_, architecture) != architectures_.end();
   }
 
-  /// Vector registers of a thread, and spills, of the first kernel: without memory of a thread's
-  /// own there are none, as what scalar registers have no room for is in vector registers.
+  /// Vector registers of a thread, and spills, of the first kernel. Without private memory there
+  /// are no spills, as scalar registers spill to vector registers.
   std::pair<uint32_t, uint32_t> usage(std::span<const std::byte> binary) const {
     Handle data(f_.release_data), all(f_.destroy_metadata), kernels(f_.destroy_metadata),
         kernel(f_.destroy_metadata);
@@ -164,7 +164,7 @@ class CodeObjects {
   std::vector<std::string> architectures_;
 };
 
-/// Before it had a library of its own it was in HIP's (to ROCm 5.5).
+/// Libraries of hiprtc; up to ROCm 5.5 it was part of the HIP library.
 std::vector<std::string> libraries() {
   std::vector<std::string> out = library_versions("libhiprtc.so", {".7", ".6", ".5", ""});
   const std::vector<std::string> older = library_versions("libamdhip64.so", {".5", ""});
@@ -172,14 +172,14 @@ std::vector<std::string> libraries() {
   return out;
 }
 
-/// One thread at a time: clang and lld keep their command line options in variables of the process,
-/// and some versions of libamd_comgr read them without a lock ("Option 'h' registered more than
+/// Compiles in one thread at a time: clang and lld keep command line options in global variables,
+/// which some versions of libamd_comgr read without a lock ("Option 'h' registered more than
 /// once!", after which LLVM ends the process).
 class Compiler : public sdk::StreamCompiler {
  public:
   Compiler() : hiprtc_(libraries(), "hiprtc", "Code", nullptr) {}
 
-  /// Without features: what the driver says of a device may have them.
+  /// Ignores features, which target names of the driver may have.
   std::optional<sdk::StreamLimits> find_target(std::string_view name) const override {
     if (!objects_.knows(name)) return std::nullopt;
     return amd_limits(name);
@@ -208,7 +208,7 @@ class Compiler : public sdk::StreamCompiler {
   std::string identity() const override { return "hiprtc " + hiprtc_.version(); }
 
  private:
-  /// Of the process, as what it guards is; never destroyed, since exit may overtake a thread.
+  /// Process-wide, as the guarded state is. Never destroyed, as threads may compile during exit.
   static std::mutex& one_at_a_time() {
     static auto* mutex = new std::mutex;
     return *mutex;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// HIP's numbers, from hip_runtime_api.h, and the backend.
+// Constants of HIP, from hip_runtime_api.h, and the backend.
 #include "plugins/hip/driver.hpp"
 
 #include <fmt/format.h>

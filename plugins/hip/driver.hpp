@@ -8,7 +8,7 @@
 
 namespace tenon::hip {
 
-/// What is HIP's alone. Devices are ordinals.
+/// Functions that CUDA lacks. Devices are ordinals.
 struct HipFunctions {
   int (*set_device)(int device);
   int (*get_device)(int* out);
@@ -16,7 +16,7 @@ struct HipFunctions {
   int (*copy)(uint64_t to, uint64_t from, size_t size, int kind, sdk::ApiStream*);
   const char* (*error_name)(int);
   const char* (*error_text)(int);
-  /// Fills a struct whose layout differs between versions; null on NVIDIA's platform.
+  /// Fills a struct whose layout depends on the version; null on NVIDIA's platform.
   int (*properties)(void* out, int device);
 };
 
@@ -25,7 +25,7 @@ class Driver : public sdk::StreamVendor {
   /// Throws TN_ERROR_NOT_FOUND with the reason.
   Driver() { bind(); }
   int retain(uint32_t device) override { return sdk::ActiveDevice(*this, device).code(); }
-  void release(uint32_t) override {}  // HIP keeps its contexts by itself
+  void release(uint32_t) override {}  // HIP manages contexts by itself
   int enter(uint32_t device, int& before) override;
   void leave(int before) override { hip_.set_device(before); }
   int copy(uint64_t to, uint64_t from, size_t size, sdk::ApiStream* stream) override;

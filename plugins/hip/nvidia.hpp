@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// HIP's own mapping to CUDA: hip/nvidia_detail of HIP 5.2, made to compile with CUDA 12 and 13.
-// These took away functions and fields that its inline functions name; none of those is used here,
-// so whatever stands in for them is never called.
+// HIP's mapping to CUDA, hip/nvidia_detail of HIP 5.2, made to compile with CUDA 12 and 13, which
+// removed functions and fields that its inline functions name. These are not used, so the stand-ins
+// below are never called.
 #pragma once
 
 #include <cuda.h>

@@ -36,14 +36,14 @@ void Driver::bind() {
 #undef OPTIONAL
 #undef AMD
   std::string missing = sdk::load_symbols(library, rows);
-  // ROCm 6 renamed it, with another layout.
+  // ROCm 6 renamed it and changed the layout.
   const sdk::SymbolRow newer[] = {{"hipGetDevicePropertiesR0600", &hip.properties, false}};
   if (missing.empty() && !hip.properties) missing = sdk::load_symbols(library, newer);
   if (!missing.empty()) throw sdk::Failure(TN_ERROR_NOT_FOUND, missing);
 }
 
 std::string Driver::target(uint32_t device) const {
-  // Of the text in hipDeviceProp_t only gcnArchName begins so, wherever a version has it.
+  // gcnArchName is the only text in hipDeviceProp_t that begins so, at any offset.
   std::array<char, 8192> bytes = {};
   const int code = hip_.properties(bytes.data(), static_cast<int>(device));
   constexpr std::string_view kBegin = "gfx";
@@ -58,9 +58,9 @@ std::string Driver::target(uint32_t device) const {
 
 namespace {
 
-/// What HIP counts as multiprocessors, of a large product, as code compiled without a device is for
-/// that: Vega 64, MI60, MI100, one die of MI250X, MI300X, MI355X, and pairs of units of
-/// RX 6900 XT and RX 7900 XTX. Source: AMD's data sheets.
+/// Multiprocessors, as HIP counts them, of a large product, for which code without a device is
+/// compiled: Vega 64, MI60, MI100, one die of MI250X, MI300X, MI355X, and pairs of units of RX 6900
+/// XT and RX 7900 XTX. Source: AMD's data sheets.
 constexpr std::pair<std::string_view, uint32_t> kUnits[] = {
     {"gfx900", 64},  {"gfx906", 64},  {"gfx908", 120}, {"gfx90a", 110},
     {"gfx942", 304}, {"gfx950", 256}, {"gfx1030", 40}, {"gfx1100", 48}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What AMD's compiler and driver share.
+// Shared by the compiler and driver of AMD's platform.
 #pragma once
 
 #include <initializer_list>
@@ -13,7 +13,7 @@ namespace tenon::hip {
 /// Throws TN_ERROR_NOT_FOUND with the reason.
 std::unique_ptr<sdk::StreamCompiler> open_hiprtc();
 sdk::StreamLimits amd_limits(std::string_view architecture);
-/// Names of a library of ROCm's: by the loader's rules, then below ROCM_PATH and /opt/rocm.
+/// Names of a ROCm library: by the rules of the loader, then below ROCM_PATH and /opt/rocm.
 std::vector<std::string> library_versions(const char* name,
                                           std::initializer_list<const char*> suffixes);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// NVIDIA's platform: HIP's inline functions, which call the CUDA runtime and driver that are
-// linked; NVRTC and the CUDA dialect for code.
+// NVIDIA's platform: HIP's inline functions, which call the linked CUDA runtime and driver. Code
+// uses NVRTC and the CUDA dialect.
 #include <fmt/format.h>
 
 #include <array>
@@ -15,7 +15,8 @@
 namespace tenon::hip {
 namespace {
 
-/// For devices only. The NVRTC of the CUDA runtime that is linked: a driver takes both or none.
+/// For devices only. Uses the NVRTC version of the linked CUDA runtime, as a driver supports both
+/// or neither.
 class NvidiaCompiler : public sdk::StreamCompiler {
  public:
   explicit NvidiaCompiler(int runtime)

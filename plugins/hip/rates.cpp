@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Of the devices that platform_amd.cpp names: one die of MI250X, MI300X. Sources: AMD's white
+// Rates of the devices in platform_amd.cpp: one die of MI250X, MI300X. Sources: AMD's white
 // papers of CDNA 2 and 3 (products, arithmetic), the measurements of RRZE-HPC/gpu-benches on MI210
 // and MI300X (clocks of memory, the shared cache's bytes, what a copy reaches). The latency of
 // shared memory and what a unit holds are from memory of AMD's guides; nothing was measured by us.

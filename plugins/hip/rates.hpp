@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What an architecture gets through, as data.
+// Throughput and latency of architectures, as data.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace tenon::hip {
 
-/// By the name without features, as "gfx90a". Null for one of which nothing is known.
+/// By name without features, as "gfx90a". Null for an unknown one.
 const tn_rates* rates_of(std::string_view architecture);
 
 }  // namespace tenon::hip

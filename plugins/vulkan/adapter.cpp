@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Queries of a physical device.
+// Queries a physical device.
 #include "plugins/vulkan/adapter.hpp"
 
 #include <fmt/format.h>
@@ -15,8 +15,8 @@
 namespace tenon::vulkan {
 namespace {
 
-/// Vulkan itself names no multiprocessors, but extensions of vendors do. Of other GPUs something is
-/// assumed: with one unit, sums of millions would be one workgroup's.
+/// Number of multiprocessors, from vendor extensions, as Vulkan does not report it. Other GPUs get
+/// an assumed number: with one unit, a sum of millions would run in one workgroup.
 uint32_t count_units(const Functions& vk, VkPhysicalDevice physical, VkPhysicalDeviceType type,
                      const std::function<bool(const char*)>& has) {
   constexpr uint32_t kDiscrete = 32, kOther = 8;
@@ -87,7 +87,7 @@ Adapter::Adapter(const Functions& vk, VkPhysicalDevice physical) : handle(physic
                        .shaderInt64 = features.features.shaderInt64,
                        .shaderInt16 = features.features.shaderInt16};
   f11 = {f11.sType, f11.pNext, f11.storageBuffer16BitAccess};
-  // With the memory model that matrices need, all other kernels need its scope of the device.
+  // Matrices need the Vulkan memory model, with which other kernels need device scope.
   matrix.has_matrices &= f12.vulkanMemoryModel & f12.vulkanMemoryModelDeviceScope;
   matrix.has_robust_access = brain.has_dot = VK_FALSE;
   f12 = {.sType = f12.sType,

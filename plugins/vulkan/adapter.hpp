@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a physical device says of itself.
+// Properties and features of a physical device.
 #pragma once
 
 #include <algorithm>
@@ -16,32 +16,32 @@ constexpr VkFlags kLocal = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
 constexpr VkFlags kCoherent =
     VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 
-/// Stays where it was made: its structs point to each other.
+/// Not movable: its structs point to each other.
 struct Adapter {
   Adapter(const Functions& vk, VkPhysicalDevice handle);
   Adapter(const Adapter&) = delete;
 
   const VkPhysicalDeviceLimits& limits() const { return core.properties.limits; }
-  /// Bytes, of what a launch binds.
+  /// Alignment of bound buffers, in bytes.
   uint64_t alignment() const {
     return std::max<uint64_t>(limits().minStorageBufferOffsetAlignment, 16);
   }
-  /// The best memory type of those whose bit is in `allowed`, with these flags and without those.
-  /// Memory that needs flushes is left out: Vulkan promises some that does not.
+  /// The best memory type whose bit is in `allowed`, with flags `with` and without flags `without`.
+  /// Skips memory that needs flushes, as Vulkan guarantees some that does not.
   std::optional<uint32_t> memory_type(uint32_t allowed, VkFlags with, VkFlags without = 0) const;
-  /// Whether a pipeline must ask for subgroups of this size: otherwise it gets the usual one.
+  /// Whether a pipeline must require this subgroup size, as it is not the default.
   bool must_set(uint32_t subgroup_size) const { return subgroup_size != v11.subgroupSize; }
   /// Empty, or why it cannot be used.
   std::string refusal() const;
   tn_device_info info() const;
-  /// Of the driver's build: what saved pipelines are for.
+  /// Identifies the build of the driver, for saved pipelines.
   std::string identity() const;
 
   const VkPhysicalDevice handle;
-  std::vector<const char*> extensions;  ///< that it has and the plugin uses
-  uint32_t family = UINT32_MAX;         ///< of queues that compute
-  uint32_t clock_bits = 0;              ///< of their clock, 0: they have none
-  uint32_t units = 0;                   ///< multiprocessors, as far as can be told; 0 of software
+  std::vector<const char*> extensions;  ///< available ones that the plugin uses
+  uint32_t family = UINT32_MAX;         ///< queue family that computes
+  uint32_t clock_bits = 0;              ///< of its timestamps, 0: none
+  uint32_t units = 0;                   ///< multiprocessors, perhaps estimated; 0 for software
   VkPhysicalDeviceProperties2 core{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
   VkPhysicalDeviceVulkan11Properties v11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES};
   VkPhysicalDeviceVulkan12Properties v12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES};
@@ -50,7 +50,7 @@ struct Adapter {
   VkPhysicalDeviceExternalMemoryHostPropertiesEXT host_import{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
   VkPhysicalDeviceMemoryProperties memory{};
-  // What the plugin asks for, as far as the device has it: a chain from `features`.
+  // Requested features that the device has: a chain from `features`.
   VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
   VkPhysicalDeviceVulkan11Features f11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES};
   VkPhysicalDeviceVulkan12Features f12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
@@ -58,7 +58,7 @@ struct Adapter {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT};
   MatrixFeatures matrix;
   BrainFeatures brain;
-  std::vector<MatrixRow> matrices;  ///< products that shaders may ask for
+  std::vector<MatrixRow> matrices;  ///< matrix products that shaders may use
 };
 
 }  // namespace tenon::vulkan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The recorder's calls in Vulkan's words.
+// Implements the recorder with Vulkan commands.
 #include "plugins/vulkan/batch.hpp"
 
 #include <algorithm>
@@ -86,7 +86,7 @@ void Batch::dispatch(const Launch& launch) {
                                            descriptors_, 1, &layout};
     VkDescriptorSet set;
     device_.check(vk.AllocateDescriptorSets(device_.handle(), &info, &set), "launch");
-    // One descriptor a binding: the update runs over into the next binding.
+    // One descriptor for each binding: the update continues with the next binding.
     const VkWriteDescriptorSet write{.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
                                      .dstSet = set,
                                      .descriptorCount = static_cast<uint32_t>(buffers.size()),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The commands of one submission as a command buffer, with all that it holds until they have ended.
+// The command buffer of one submission, with the resources that it uses.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ class Batch : public sdk::Recorder {
  public:
   explicit Batch(VulkanDevice& device);
   VkCommandBuffer commands() const { return commands_; }
-  /// The next recording writes down when it begins, as query 0, and when it has ended, as query 1.
+  /// The next recording writes timestamps of its begin (query 0) and end (query 1).
   void time_next(VkQueryPool stamps) { next_stamps_ = stamps; }
 
  private:
@@ -25,7 +25,7 @@ class Batch : public sdk::Recorder {
   void write(const sdk::Range& to, const std::byte* from) override;
   void barrier() override;
   void barrier_before(VkPipelineStageFlags stage, VkAccessFlags access);
-  /// Makes room for descriptors, or takes what there is anew.
+  /// Makes room for descriptors, or resets the existing pool.
   void reserve(uint32_t sets, uint32_t buffers);
   const VulkanMemory& own(const sdk::Range& range) const;
 
@@ -33,9 +33,9 @@ class Batch : public sdk::Recorder {
   Owned<VkCommandPool> pool_;
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
   Owned<VkDescriptorPool> descriptors_;
-  uint32_t sets_ = 0, buffers_ = 0;  ///< that it has room for
+  uint32_t sets_ = 0, buffers_ = 0;  ///< capacity of the pool
   VkQueryPool next_stamps_ = VK_NULL_HANDLE, stamps_ = VK_NULL_HANDLE;
-  std::optional<VulkanMemory> written_;  ///< what write() copies from
+  std::optional<VulkanMemory> written_;  ///< source of the copies of write()
 };
 
 }  // namespace tenon::vulkan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A logical device, and how work gets to it.
+// A logical device and its submissions.
 #include "plugins/vulkan/device.hpp"
 
 #include "plugins/vulkan/batch.hpp"
@@ -44,8 +44,8 @@ void VulkanDevice::create() {
   handle_.reset(made, [this](VkDevice device) { vk_.DestroyDevice(device, nullptr); });
 }
 
-/// The device's own memory, the host's, and what is both. Where all memory is one there is one
-/// space.
+/// Chooses spaces: device memory, host memory, and memory that is both. With unified memory there
+/// is one space.
 void VulkanDevice::choose_spaces(bool staged) {
   Owned<VkBuffer> probe;
   const uint32_t allowed = make_buffer(*this, 16, nullptr, probe).memoryTypeBits;
@@ -107,7 +107,7 @@ uint64_t VulkanDevice::run_timed(const tn_submission& commands) {
                                 VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
         "timing");
   check_messages();
-  // The clock may have come round to 0 in between.
+  // The timestamp counter may have wrapped.
   const uint64_t ticks = (at[1] - at[0]) & (UINT64_MAX >> (64 - adapter_.clock_bits));
   const auto period = static_cast<double>(adapter_.limits().timestampPeriod);  // nanoseconds
   return static_cast<uint64_t>(static_cast<double>(ticks) * period);
@@ -133,7 +133,7 @@ void VulkanDevice::hand_over(sdk::Recorder& recorder, uint64_t number, uint64_t 
   try {
     check_messages();
   } catch (...) {
-    wait_for(number);  // it runs all the same: no one may free what it uses before its end
+    wait_for(number);  // it runs anyway: memory must not be freed before it has ended
     throw;
   }
 }

@@ -15,7 +15,7 @@ namespace tenon::vulkan {
 
 class VulkanDevice : public sdk::RecordingDevice, public sdk::TimedDevice {
  public:
-  /// `staged`: its memory counts as apart from the host's even where it is not.
+  /// `staged`: treats device memory as not visible to the host.
   VulkanDevice(Driver& driver, const Adapter& adapter, const sdk::SpirvTarget& target, bool staged);
   ~VulkanDevice() override;
 
@@ -31,9 +31,9 @@ class VulkanDevice : public sdk::RecordingDevice, public sdk::TimedDevice {
   uint32_t device_type() const { return spaces_[0]; }
   VkBuffer dummy() const { return dummy_->buffer(); }
 
-  /// Throws Failure unless it is a success, and remembers that the device is lost.
+  /// Throws Failure unless the result is a success, and records a lost device.
   void check(VkResult result, const char* what);
-  /// The same for a function that creates what `out` is to own.
+  /// The same for a function that creates an object for `out`.
   template <class Create, class Destroy, class Info, class Object>
   void make(Create create, Destroy destroy, const Info& info, Owned<Object>& out,
             const char* what) {
@@ -56,7 +56,7 @@ class VulkanDevice : public sdk::RecordingDevice, public sdk::TimedDevice {
   std::shared_ptr<VkDevice_T> handle_;
   std::vector<uint32_t> spaces_;  ///< the memory type of each
   std::unique_ptr<sdk::PropertyTable> properties_;
-  std::optional<VulkanMemory> dummy_;  ///< bound where a launch has no bytes
+  std::optional<VulkanMemory> dummy_;  ///< bound for empty buffers
   VkQueue queue_ = VK_NULL_HANDLE;
   Owned<VkSemaphore> progress_;  ///< counts the submissions that have ended
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Opens libvulkan.so.1 and makes an instance.
+// Opens libvulkan.so.1 and creates an instance.
 #include "plugins/vulkan/driver.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr char kLayer[] = "VK_LAYER_KHRONOS_validation";
   throw sdk::Failure(TN_ERROR_NOT_FOUND, reason);
 }
 
-/// Discrete, integrated, virtual, CPU, other; then what names the device.
+/// Sort key: discrete, integrated, virtual, CPU, other; then the ids of the device.
 auto order_of(const std::unique_ptr<Adapter>& adapter) {
   constexpr int kRank[] = {4, 1, 0, 2, 3};  // by VkPhysicalDeviceType
   const VkPhysicalDeviceProperties& p = adapter->core.properties;

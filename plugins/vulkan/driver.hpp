@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The loader's library and one instance of Vulkan, with the validation layer where it is wanted.
+// The Vulkan loader and one instance, with the validation layer on request.
 #pragma once
 
 #include <memory>
@@ -9,19 +9,19 @@
 
 namespace tenon::vulkan {
 
-/// Never destroyed: drivers run threads of their own.
+/// Never destroyed, as drivers run threads.
 class Driver {
  public:
-  /// Throws TN_ERROR_NOT_FOUND with the reason where there is no loader, instance or layer.
+  /// Throws TN_ERROR_NOT_FOUND with the reason if there is no loader, instance or layer.
   explicit Driver(bool validate);
   Driver(const Driver&) = delete;
 
   const Functions& functions() const { return vk_; }
-  /// Those that can be used, in an order that is the same on every call.
+  /// Usable adapters, in the same order on every call.
   const std::vector<std::unique_ptr<Adapter>>& adapters() const { return adapters_; }
-  /// Why others cannot be used, or there are none.
+  /// Why other adapters cannot be used, or why there are none.
   const std::string& reason() const { return reason_; }
-  /// Throws TN_ERROR_INTERNAL with what the validation layer has said since the last call.
+  /// Throws TN_ERROR_INTERNAL with messages of the validation layer since the last call.
   void check_messages() { messages_.check("validation"); }
 
  private:

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Pipelines.
 #include "plugins/vulkan/executable.hpp"
 
 #include "plugins/vulkan/device.hpp"

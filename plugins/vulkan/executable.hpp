@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program as SPIR-V, and as a pipeline where there is a device.
+// A program as SPIR-V, and a pipeline if there is a device.
 #pragma once
 
 #include "plugins/vulkan/vulkan.hpp"
@@ -11,9 +11,9 @@ class VulkanDevice;
 
 class VulkanExecutable : public sdk::SpirvExecutable {
  public:
-  /// `device` may be null: then there is nothing to launch.
+  /// `device` null: there is no pipeline to launch.
   VulkanExecutable(const sdk::SpirvCode& code, VulkanDevice* device);
-  /// What code with a pipeline is saved for.
+  /// Identity of saved code with a pipeline.
   static std::string identity(const VulkanDevice* device);
 
   VkDescriptorSetLayout set_layout() const { return set_layout_; }
@@ -23,7 +23,7 @@ class VulkanExecutable : public sdk::SpirvExecutable {
  private:
   std::vector<std::byte> driver_data() const override;
   void make_layouts();
-  /// `data` is what the driver has kept of a saved pipeline.
+  /// `data` is the pipeline cache of a saved pipeline.
   void make_pipeline(std::span<const std::byte> data);
 
   VulkanDevice* const device_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// VK_KHR_cooperative_matrix and VK_KHR_shader_bfloat16, which the headers of Debian 12 have not.
+// VK_KHR_cooperative_matrix and VK_KHR_shader_bfloat16, which the headers of Debian 12 lack.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -20,7 +20,7 @@ struct BrainFeatures {
   VkBool32 has_type = VK_FALSE, has_dot = VK_FALSE, has_matrices = VK_FALSE;
 };
 
-/// A product that a device has; a, b, c and result are component types.
+/// A matrix product of a device; a, b, c and result are component types.
 struct MatrixRow {
   VkStructureType type = static_cast<VkStructureType>(1000506001);
   void* pNext = nullptr;

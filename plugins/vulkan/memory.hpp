@@ -9,18 +9,18 @@ namespace tenon::vulkan {
 
 class VulkanDevice;
 
-/// A buffer of `device` in `out`, and what it asks of its memory.
+/// Creates a buffer in `out`, and returns its memory requirements.
 VkMemoryRequirements make_buffer(VulkanDevice& device, uint64_t bytes, const void* next,
                                  Owned<VkBuffer>& out);
 
 class VulkanMemory : public sdk::Memory {
  public:
-  /// Of a memory type; mapped for as long as it lives if `is_mapped`.
+  /// Allocates memory of a type; mapped during its lifetime if `is_mapped`.
   VulkanMemory(VulkanDevice& device, uint32_t type, uint64_t size, bool is_mapped);
-  /// The caller's memory: the whole pages around it are imported.
+  /// Imports memory of the caller, with the whole pages around it.
   VulkanMemory(VulkanDevice& device, void* pointer, uint64_t size);
 
-  /// Throws TN_ERROR_UNSUPPORTED where the host does not see it.
+  /// Throws TN_ERROR_UNSUPPORTED if the host cannot see it.
   void* map(uint64_t offset, uint64_t size) override;
   uint64_t size() const override { return size_; }
   VulkanDevice& device() const { return device_; }

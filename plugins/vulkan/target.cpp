@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Features and limits of Vulkan as the ABI's properties.
+// Converts features and limits of Vulkan to properties of the ABI.
 #include "plugins/vulkan/target.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ constexpr VkSubgroupFeatureFlags kSubgroups = VK_SUBGROUP_FEATURE_BASIC_BIT |
                                               VK_SUBGROUP_FEATURE_BALLOT_BIT |
                                               VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
 
-/// By VkComponentTypeKHR; those whose products have bounds.
+/// By VkComponentTypeKHR, for types whose products have error bounds.
 constexpr struct {
   uint32_t component;
   tn_dtype dtype;

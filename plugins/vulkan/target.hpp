@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a device lets code use, and what it can do.
+// The compile target and the properties of a device.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 namespace tenon::vulkan {
 
 sdk::SpirvTarget target_of(const Adapter& adapter);
-/// `spaces` are memory types; if `staged` the host does not see the first.
+/// `spaces` are memory types. `staged`: the host does not see the first.
 std::unique_ptr<sdk::PropertyTable> device_properties(const Adapter& adapter,
                                                       const sdk::SpirvTarget& target,
                                                       const std::vector<uint32_t>& spaces,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The functions of Vulkan that the plugin calls, looked up at run time: nothing links the loader.
+// The Vulkan functions that the plugin calls, looked up at run time without linking the loader.
 #pragma once
 
 #define VK_NO_PROTOTYPES
@@ -35,14 +35,14 @@
 
 namespace tenon::vulkan {
 
-/// Those of an extension that is not there are null.
+/// Functions of missing extensions are null.
 struct Functions {
 #define X(name) PFN_vk##name name = nullptr;
   TENON_VK_GLOBAL(X) TENON_VK_INSTANCE(X) TENON_VK_DEVICE(X)
 #undef X
 };
 
-/// An object of a device, destroyed with its owner.
+/// Owns an object of a device.
 template <class Handle>
 class Owned {
  public:
@@ -54,7 +54,7 @@ class Owned {
     if (handle_) destroy_(device_, handle_, nullptr);
     handle_ = VK_NULL_HANDLE;
   }
-  /// Where the function that creates it puts it, in place of what was there.
+  /// Output pointer for the function that creates it. Destroys the previous object.
   Handle* fill(VkDevice device, Destroy destroy) {
     reset();
     device_ = device;
@@ -69,7 +69,7 @@ class Owned {
   Handle handle_ = VK_NULL_HANDLE;
 };
 
-/// Throws Failure unless the result is a success; `what` says what was tried, as "allocate".
+/// Throws Failure unless the result is a success. `what` names the operation, as "allocate".
 inline void check(VkResult result, const char* what) {
   if (result >= 0) return;
   const bool is_memory = result == VK_ERROR_OUT_OF_HOST_MEMORY ||
@@ -82,7 +82,7 @@ inline void check(VkResult result, const char* what) {
   throw sdk::Failure(status, fmt::format("{}: VkResult {}", what, int{result}), result);
 }
 
-/// All elements of what Vulkan lists in two calls.
+/// All elements of a list that Vulkan returns in two calls.
 template <class Element, class Count = uint32_t, class List>
 std::vector<Element> listed(const List& list) {
   Count count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is reported, recorded, launched and compiled.
+// Reports errors, records commands, launches and compiles.
 #include "plugins/wgsl/device.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ WgslDevice::WgslDevice(WGPUAdapter adapter) : Recorder(static_cast<const sdk::De
   gpu_.AdapterGetInfo(adapter, &info);
   properties_ =
       make_properties(limits_, info.adapterType == WGPUAdapterType_CPU, text_of(info.device));
-  gpu_.AdapterInfoFreeMembers(info);  // its numbers stay
+  gpu_.AdapterInfoFreeMembers(info);  // its numbers stay valid
   std::vector<WGPUFeatureName> features;
   const auto uses = [&](auto feature) {
     const bool has = gpu_.AdapterHasFeature(adapter, static_cast<WGPUFeatureName>(feature));
@@ -50,7 +50,7 @@ WgslDevice::WgslDevice(WGPUAdapter adapter) : Recorder(static_cast<const sdk::De
   WGPUDeviceDescriptor wanted = WGPU_DEVICE_DESCRIPTOR_INIT;
   wanted.requiredFeatureCount = features.size();
   wanted.requiredFeatures = features.data();
-  wanted.requiredLimits = &limits_;  // all that the adapter has
+  wanted.requiredLimits = &limits_;  // all limits of the adapter
   wanted.deviceLostCallbackInfo = {{}, kAtOnce, on_lost, &is_lost_, {}};
   wanted.uncapturedErrorCallbackInfo.callback = on_error;
   WGPUDevice made = nullptr;
@@ -112,7 +112,7 @@ uint64_t WgslDevice::run_timed(const tn_submission& commands) {
 void WgslDevice::flush() {
   const Ref<WGPUCommandBuffer> commands{gpu_.CommandEncoderFinish(encoder_.get(), nullptr)};
   encoder_.reset(gpu_.DeviceCreateCommandEncoder(handle(), nullptr));
-  check(TN_ERROR_INVALID_ARGUMENT);  // to submit a wrong one would abort the process
+  check(TN_ERROR_INVALID_ARGUMENT);  // submitting an invalid command buffer would abort the process
   const WGPUCommandBuffer all[] = {commands.get()};
   gpu_.QueueSubmit(queue_.get(), 1, all);
   check(TN_ERROR_INTERNAL);
@@ -126,7 +126,7 @@ void WgslDevice::dispatch(const Launch& launch) {
   };
   for (const sdk::Range& from : launch.buffers) {
     if (from.memory) bind(buffer_of(from.memory), from.offset, sdk::whole_words(from.size));
-    if (!from.memory) bind(bounce_.get(), 0, 16);  // WebGPU binds no empty range
+    if (!from.memory) bind(bounce_.get(), 0, 16);  // WebGPU cannot bind an empty range
   }
   Ref<WGPUBuffer> scalars;
   if (const size_t size = launch.scalars.size()) {
@@ -153,7 +153,8 @@ WgslExecutable::WgslExecutable(sdk::Program made, const sdk::Device* device)
   const WebGpu& gpu = library().gpu;
   WGPUBindGroupLayoutEntry entry = WGPU_BIND_GROUP_LAYOUT_ENTRY_INIT;
   entry.visibility = WGPUShaderStage_Compute;
-  // Writable all: the core cuts many from one of WebGPU's, which a launch has as one or the other.
+  // All bindings are writable: the core cuts many buffers from one WebGPU buffer, which must not be
+  // bound both read-only and writable in a launch.
   entry.buffer.type = WGPUBufferBindingType_Storage;
   std::vector<WGPUBindGroupLayoutEntry> entries(bindings().buffer_count(), entry);
   entry.buffer.type = WGPUBufferBindingType_Uniform;
@@ -166,7 +167,7 @@ WgslExecutable::WgslExecutable(sdk::Program made, const sdk::Device* device)
   const Ref<WGPUPipelineLayout> everything{gpu.DeviceCreatePipelineLayout(on->handle(), &all)};
   WGPUShaderSourceWGSL code{{nullptr, WGPUSType_ShaderSourceWGSL}, view_of(source)};
   const WGPUShaderModuleDescriptor text{&code.chain, {}};
-  // Without a counter in each loop: those of programs end.
+  // Disables loop counters of the driver, as loops of programs terminate.
   const Ref<WGPUShaderModule> module{gpu.DeviceCreateShaderModuleTrusted(
       on->handle(), &text, WGPUShaderRuntimeChecks_BoundsChecks)};
   on->check(TN_ERROR_COMPILE_FAILED);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Slabs, and copies and fills at any byte on an API that moves whole words and never inside one
-// buffer.
+// Slabs, and copies and fills at any byte. WebGPU only copies whole words between different
+// buffers.
 #include <algorithm>
 #include <cstring>
 
@@ -17,7 +17,7 @@ struct BufferMemory : sdk::Memory {
   const uint64_t bytes;
 };
 
-/// Null for memory of space 0.
+/// Host pointer of a range; null for memory of space 0.
 std::byte* host_data(const sdk::Range& range) {
   const auto* host = dynamic_cast<const sdk::HostMemory*>(range.memory);
   return host ? host->data() + range.offset : nullptr;
@@ -81,13 +81,13 @@ void WgslDevice::fill_words(const sdk::Range& to, uint32_t word) {
 
 void WgslDevice::write(const sdk::Range& to, const std::byte* from) {
   if (std::byte* host = host_data(to)) return (void)std::memcpy(host, from, to.size);
-  flush();  // what is written comes before all that is submitted later
+  flush();  // the write must precede later submissions
   for (uint64_t done = 0, size; done < to.size; done += size) {
     const uint64_t at = to.offset + done, first = at % 4, left = to.size - done;
     size = first ? 0 : left / 4 * 4;
     if (size) {
       gpu_.QueueWriteBuffer(queue_.get(), buffer_of(to.memory), at, from + done, size);
-    } else {  // a word that others share; no kernel runs now
+    } else {  // a partial word: read, modify and write it, while no kernel runs
       std::byte word[4];
       size = std::min(4 - first, left);
       read({to.memory, at - first, sizeof word}, word);

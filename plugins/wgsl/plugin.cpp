@@ -48,7 +48,7 @@ constexpr WGPULimits kDefaults = {nullptr, 8192, 8192,     2048, 256,   4,  24, 
 class WgslBackend : public sdk::Backend {
  public:
   static constexpr sdk::BackendInfo kInfo{"wgsl", TENON_VERSION, "Apache-2.0 WITH LLVM-exception",
-                                          -20};  // after drivers that are nearer to the hardware
+                                          -20};  // after drivers closer to the hardware
 
   std::vector<tn_device_info> enumerate(std::string& reason) override {
     std::vector<tn_device_info> infos;

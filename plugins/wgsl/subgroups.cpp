@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The size of a subgroup: wgpu-native does not say it, and WGSL lets pipelines differ, so it is
-// looked for on hardware that has but one, by what a kernel does there.
+// Finds the subgroup size, which wgpu-native does not report and which WGSL lets differ by
+// pipeline. On hardware with a single size, a kernel measures it.
 #include <cstring>
 #include <span>
 
@@ -13,8 +13,7 @@ namespace {
 constexpr uint32_t kRow = 64, kRows = 2;  ///< of the workgroup
 constexpr uint32_t kNvidia = 0x10de, kApple = 0x106b;
 
-/// The sizes that each subgroup of such an adapter may have; a software driver's is that of the
-/// processor's vectors.
+/// Possible subgroup sizes of an adapter. A software driver uses the vector size of the processor.
 std::span<const uint32_t> sizes_of(const WGPUAdapterInfo& info) {
   static constexpr uint32_t kVectors[] = {8, 4, 16}, kHardware[] = {32};
   if (info.adapterType == WGPUAdapterType_CPU) return kVectors;
@@ -22,7 +21,7 @@ std::span<const uint32_t> sizes_of(const WGPUAdapterInfo& info) {
   return has_one ? std::span<const uint32_t>(kHardware) : std::span<const uint32_t>();
 }
 
-/// out[t * size + k] = what thread t gets of lane k, each having its own number.
+/// A program with out[t * size + k] = the number of the thread that thread t reads as lane k.
 sdk::Program exchange(uint32_t size) {
   sdk::ProgramBuilder b("exchange");
   b.workgroup(kRow, kRows, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Finds wgpu-native, asks its version before anything else, and lists the adapters.
+// Finds wgpu-native, checks its version first, and lists the adapters.
 #include "plugins/wgsl/webgpu.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace tenon::wgsl {
 namespace {
 
-constexpr uint32_t kVersion = 29;  // of wgpu.h: structs and values of other versions differ
+constexpr uint32_t kVersion = 29;  // of wgpu.h; structs and values differ between versions
 
 std::vector<std::string> names() {
   const char* chosen = secure_getenv("TENON_WEBGPU_LIBRARY");
@@ -20,7 +20,7 @@ std::vector<std::string> names() {
   return {"libwgpu_native.so", "libwebgpu_dawn.so"};  // looked for beside the plugin first: RUNPATH
 }
 
-/// Empty, or why the library cannot be used.
+/// Reads the functions of a library. Returns "", or why it cannot be used.
 std::string read(const sdk::SharedLibrary& from, Library& to) {
   WebGpu& gpu = to.gpu;
 #define TENON_WEBGPU_ROW(name) {"wgpu" #name, &gpu.name},

@@ -38,18 +38,18 @@ struct WebGpu {
 struct Library {
   WebGpu gpu;
   std::string name;    ///< as "wgpu-native 29.0.1.1"
-  std::string reason;  ///< that it cannot be used
+  std::string reason;  ///< why it cannot be used; or ""
 };
 
-/// Opened at the first call, never closed. Looks at TENON_WEBGPU_LIBRARY alone if it is set; else
-/// beside the plugin, then where the loader looks. Takes only the version that wgpu.h describes.
+/// Opened at first use, never closed. Uses only TENON_WEBGPU_LIBRARY if it is set; else looks
+/// beside the plugin, then where the loader looks. Accepts only the version of wgpu.h.
 const Library& library();
 
 struct Adapters {
-  std::string reason;  ///< of there being none
+  std::string reason;  ///< why there are none
   std::vector<WGPUAdapter> handles;
 };
-/// In an order that stays. A child made by fork has its own.
+/// In a fixed order. A child of fork has its own.
 const Adapters& adapters();
 
 inline std::string text_of(WGPUStringView text) { return {text.data, text.length}; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a backend does unless it says otherwise.
+// Default implementations of the virtual functions.
 #include "sdk/backend/backend.hpp"
 
 namespace tenon::sdk {

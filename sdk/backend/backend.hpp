@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A backend as C++ classes. Derive from these, and end one source file with
-// TENON_BACKEND(MyBackend): the table of tenon/plugin.h is made from them, and what they throw
-// becomes a status.
+// C++ base classes of a backend. Derive from them and end one source file with
+// TENON_BACKEND(MyBackend), which defines the table of tenon/plugin.h. Exceptions become statuses.
 //
 // Threads and lifetimes are those of plugin.h. Null pointers and arguments out of range are refused
-// before a virtual function is called, and programs are verified before `compile`.
+// before a virtual function is called. Programs are verified before `compile`.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +43,7 @@ class Executable {
 class Timeline {
  public:
   virtual ~Timeline() = default;
-  /// Throws the failure of the timeline, or TN_ERROR_TIMEOUT. UINT64_MAX waits for ever.
+  /// Throws the failure of the timeline, or TN_ERROR_TIMEOUT. UINT64_MAX: no timeout.
   virtual void wait(uint64_t value, uint64_t timeout_ns) = 0;
   virtual uint64_t query() = 0;
   virtual void signal(uint64_t value) = 0;
@@ -53,7 +52,7 @@ class Timeline {
 class Device {
  public:
   virtual ~Device() = default;
-  /// The same object on every call.
+  /// Must return the same object on every call.
   virtual const tn_properties& properties() const = 0;
   virtual std::unique_ptr<Memory> allocate(uint32_t space, uint64_t size) = 0;
   virtual std::unique_ptr<Memory> import_host(uint32_t space, void* pointer, uint64_t size);
@@ -61,9 +60,9 @@ class Device {
   virtual std::unique_ptr<Timeline> make_timeline(uint64_t value);
 };
 
-/// What to compile for.
+/// The target of a compilation.
 struct Target {
-  Device* device = nullptr;                   ///< null: only `name`
+  Device* device = nullptr;                   ///< null: a target by name
   std::string_view name;                      ///< of a target; may be empty where there is a device
   const tn_properties* properties = nullptr;  ///< of either; never null
 };
@@ -79,25 +78,26 @@ struct BackendInfo {
 class Backend {
  public:
   virtual ~Backend() = default;
-  /// Same order on every call; none and a sentence in `reason` where there is no device or driver.
+  /// Must use the same order on every call. Without device or driver, returns none and sets
+  /// `reason`.
   virtual std::vector<tn_device_info> enumerate(std::string& reason) = 0;
-  /// Keys not taken out of `options` are an error of the caller.
+  /// Keys left in `options` are an error of the caller.
   virtual std::unique_ptr<Device> open(uint32_t index, Options& options) = 0;
-  /// Capabilities of a target that need not be there; null if the name means nothing.
+  /// Properties of a target by name, which need not be present; null if the name is unknown.
   virtual const tn_properties* target(std::string_view name);
 
-  /// Called only for programs within the target's properties (see check_support.hpp); answers
+  /// Called only for programs within the properties of the target (check_support.hpp). Returns
   /// TN_SUPPORT_YES unless overridden.
   virtual tn_support supports(const Target& target, const ProgramView& program,
                               std::string& reason);
-  /// The program does not outlive the call. `report` comes zeroed; compile_ns may be left so.
+  /// The program does not outlive the call. `report` is zeroed; compile_ns may stay 0.
   virtual std::unique_ptr<Executable> compile(const Target& target, const ProgramView& program,
                                               tn_compile_report& report);
   virtual std::unique_ptr<Executable> load(const Target& target, std::span<const std::byte> bytes);
-  /// An extension's table by id, or null.
+  /// The table of an extension by id, or null.
   virtual const void* extension(std::string_view id);
 
-  /// To the host's log, where it has one.
+  /// Logs to the host, if it has a log.
   void log(tn_log_level level, const std::string& message) const;
   void set_host(const tn_host* host) { host_ = host; }
 
@@ -116,8 +116,8 @@ inline Timeline* timeline_of(tn_timeline* handle) { return reinterpret_cast<Time
 
 #include "sdk/backend/backend_table.hpp"
 
-/// Defines tn_plugin_query for `Type`, a Backend that is default-constructible and has kInfo. It is
-/// made at the first call that needs it, and never destroyed: plugins are never unloaded.
+/// Defines tn_plugin_query for `Type`, a default-constructible Backend with kInfo. The backend is
+/// made at first use and never destroyed, as plugins are never unloaded.
 #define TENON_BACKEND(Type)                                                                    \
   extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* host, uint32_t abi_min, \
                                                         uint32_t abi_max, tn_error* error) {   \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From C calls to the classes of backend.hpp: checks arguments, guards, converts handles.
+// Converts C calls to calls of backend.hpp: checks arguments, guards, converts handles.
 #include "sdk/backend/backend_table.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ void hand_out(Handle** out, std::unique_ptr<Object> object) {
   *out = reinterpret_cast<Handle*>(object.release());
 }
 
-Target read_target(BackendMaker backend, const tn_target* from) {
+Target read_target(GetBackend backend, const tn_target* from) {
   require(from, "target: expected one, got null");
   const tn_target target = read_struct(from);
   Target out;
@@ -32,7 +32,7 @@ Target read_target(BackendMaker backend, const tn_target* from) {
   return out;
 }
 
-/// Empty, or why the program is none.
+/// Verifies a program. Returns an error, or "".
 std::string check_program(const tn_program* program) {
   if (!program) return "program: expected one, got null";
   return verify_program(program, program->total_size);
@@ -154,7 +154,7 @@ int32_t timeline_signal(tn_timeline* timeline, uint64_t value, tn_error* error) 
 
 }  // namespace
 
-int32_t device_enumerate(BackendMaker backend, uint32_t capacity, uint32_t stride,
+int32_t device_enumerate(GetBackend backend, uint32_t capacity, uint32_t stride,
                          tn_device_info* infos, uint32_t reason_capacity, char* reason,
                          uint32_t* out_count, tn_error* error) {
   return guarded(error, [&] {
@@ -172,8 +172,8 @@ int32_t device_enumerate(BackendMaker backend, uint32_t capacity, uint32_t strid
   });
 }
 
-int32_t device_open(BackendMaker backend, uint32_t index, const char* options,
-                    tn_device** out_device, tn_error* error) {
+int32_t device_open(GetBackend backend, uint32_t index, const char* options, tn_device** out_device,
+                    tn_error* error) {
   return guarded(error, [&] {
     require(out_device, "device_open: expected out_device, got null");
     std::string reason;
@@ -189,7 +189,7 @@ int32_t device_open(BackendMaker backend, uint32_t index, const char* options,
   });
 }
 
-int32_t properties(BackendMaker backend, const tn_target* target,
+int32_t properties(GetBackend backend, const tn_target* target,
                    const tn_properties** out_properties, tn_error* error) {
   return guarded(error, [&] {
     require(out_properties, "properties: expected out_properties, got null");
@@ -197,7 +197,7 @@ int32_t properties(BackendMaker backend, const tn_target* target,
   });
 }
 
-int32_t supports(BackendMaker backend, const tn_target* target, const tn_program* program,
+int32_t supports(GetBackend backend, const tn_target* target, const tn_program* program,
                  uint32_t capacity, char* reason) {
   const FloatState floats;
   try {
@@ -219,7 +219,7 @@ int32_t supports(BackendMaker backend, const tn_target* target, const tn_program
   }
 }
 
-int32_t compile(BackendMaker backend, const tn_target* target, const tn_program* program,
+int32_t compile(GetBackend backend, const tn_target* target, const tn_program* program,
                 tn_compile_report* report, tn_executable** out_executable, tn_error* error) {
   return guarded(error, [&] {
     require(out_executable, "compile: expected out_executable, got null");
@@ -240,8 +240,8 @@ int32_t compile(BackendMaker backend, const tn_target* target, const tn_program*
   });
 }
 
-int32_t executable_load(BackendMaker backend, const tn_target* target, const void* bytes,
-                        size_t size, tn_executable** out_executable, tn_error* error) {
+int32_t executable_load(GetBackend backend, const tn_target* target, const void* bytes, size_t size,
+                        tn_executable** out_executable, tn_error* error) {
   return guarded(error, [&] {
     require(out_executable && bytes, "executable_load: expected bytes and out_executable");
     const Target to = read_target(backend, target);
@@ -249,7 +249,7 @@ int32_t executable_load(BackendMaker backend, const tn_target* target, const voi
   });
 }
 
-const void* get_extension(BackendMaker backend, const char* id) {
+const void* get_extension(GetBackend backend, const char* id) {
   const void* out = nullptr;
   guarded(nullptr, [&] { out = id ? backend().extension(id) : nullptr; });
   return out;

@@ -9,28 +9,28 @@
 
 namespace tenon::sdk {
 
-/// Entries that know their object.
+/// Entries that take an object of the backend.
 namespace table {
-using BackendMaker = Backend& (*)();
+using GetBackend = Backend& (*)();
 
-int32_t device_enumerate(BackendMaker backend, uint32_t capacity, uint32_t stride,
+int32_t device_enumerate(GetBackend backend, uint32_t capacity, uint32_t stride,
                          tn_device_info* infos, uint32_t reason_capacity, char* reason,
                          uint32_t* out_count, tn_error* error);
-int32_t device_open(BackendMaker backend, uint32_t index, const char* options,
-                    tn_device** out_device, tn_error* error);
-int32_t properties(BackendMaker backend, const tn_target* target,
+int32_t device_open(GetBackend backend, uint32_t index, const char* options, tn_device** out_device,
+                    tn_error* error);
+int32_t properties(GetBackend backend, const tn_target* target,
                    const tn_properties** out_properties, tn_error* error);
-int32_t supports(BackendMaker backend, const tn_target* target, const tn_program* program,
+int32_t supports(GetBackend backend, const tn_target* target, const tn_program* program,
                  uint32_t capacity, char* reason);
-int32_t compile(BackendMaker backend, const tn_target* target, const tn_program* program,
+int32_t compile(GetBackend backend, const tn_target* target, const tn_program* program,
                 tn_compile_report* report, tn_executable** out_executable, tn_error* error);
-int32_t executable_load(BackendMaker backend, const tn_target* target, const void* bytes,
-                        size_t size, tn_executable** out_executable, tn_error* error);
-const void* get_extension(BackendMaker backend, const char* id);
+int32_t executable_load(GetBackend backend, const tn_target* target, const void* bytes, size_t size,
+                        tn_executable** out_executable, tn_error* error);
+const void* get_extension(GetBackend backend, const char* id);
 
 /// Fills the entries that need no backend object.
 void fill(tn_plugin& plugin, const BackendInfo& info);
-/// Whether the ranges of versions meet; writes the error where they do not.
+/// Whether the ranges of versions overlap; writes the error where they do not.
 bool negotiate(const BackendInfo& info, uint32_t abi_min, uint32_t abi_max, tn_error* error);
 }  // namespace table
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The note that the linker leaves in the library.
+// Reads the build id note of the linker.
 #include "sdk/backend/build_id.hpp"
 
 #if defined(__linux__)
@@ -20,7 +20,7 @@ struct Search {
   std::string id;
 };
 
-/// Whether the object holds the address; then its build id note is read.
+/// If the object contains the address, reads its build id note and returns true.
 int visit(dl_phdr_info* object, size_t, void* data) {
   auto& search = *static_cast<Search*>(data);
   bool ours = false;

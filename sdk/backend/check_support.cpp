@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Holds each op, dtype and limit of a program against the properties.
+// Checks each op, dtype and limit of a program against the properties.
 #include "sdk/backend/check_support.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ uint32_t buffer_count(const ProgramView& program) {
   return count;
 }
 
-/// Whether so many threads do a matrix product together, of several subgroups.
+/// Whether the device has a matrix atom for so many threads, of several subgroups.
 bool is_group(const tn_properties& p, uint32_t threads) {
   for (uint32_t i = 0; i < p.matrix_atom_count; ++i) {
     const tn_matrix_atom* row = row_at(p.matrix_atoms, p.matrix_atom_stride, i);
@@ -71,7 +71,7 @@ std::string exceeds_limits(const ProgramView& program, const tn_properties& p) {
   return {};
 }
 
-/// The atom is one of the device's, with the lanes and dtypes that it has.
+/// Checks that the device has the atom, with these lanes and dtypes.
 std::string exceeds_matrix(const ProgramView& program, const tn_op& op, const tn_properties& p) {
   const tn_matrix_atom* atom = nullptr;
   for (uint32_t i = 0; i < p.matrix_atom_count; ++i) {
@@ -102,7 +102,7 @@ std::string exceeds_matrix(const ProgramView& program, const tn_op& op, const tn
   return {};
 }
 
-/// The device has the dot product.
+/// Checks that the device has the dot product.
 std::string exceeds_dot(const ProgramView& program, const tn_op& op, const tn_properties& p) {
   const auto operands = program.operands(op);
   const uint32_t x = program.op(operands[0]).dtype, y = program.op(operands[1]).dtype;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Whether a program stays within what a device's properties claim.
+// Checks a program against the properties that a device claims.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace tenon::sdk {
 
-/// Empty if it does; else a sentence as "op 7 exp2: expected arithmetic on f64 to be claimed".
+/// Empty if the program is within them; else as "op 7 exp2: expected arithmetic on f64 to be
+/// claimed".
 std::string exceeds_properties(const ProgramView& program, const tn_properties& properties);
 
 }  // namespace tenon::sdk

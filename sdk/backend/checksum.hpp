@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// XXH3, to tell damage from what was saved.
+// The XXH3 checksum, to detect damaged files.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a driver says through a callback, at any time and on any thread.
+// Collects messages that a driver reports by callback, at any time and on any thread.
 #pragma once
 
 #include <mutex>
@@ -17,7 +17,7 @@ class DriverMessages {
     const std::lock_guard lock(mutex_);
     messages_.append(messages_.empty() ? "" : "; ").append(text);
   }
-  /// Throws TN_ERROR_INTERNAL with what was said since the last call, after `source`.
+  /// Throws TN_ERROR_INTERNAL with `source` and the messages since the last call, if there are any.
   void check(const std::string& source) {
     const std::lock_guard lock(mutex_);
     if (messages_.empty()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From C calls to the classes of files.hpp.
+// Converts C calls to calls of files.hpp.
 #include "sdk/backend/files.hpp"
 
 #include <fmt/format.h>

@@ -8,12 +8,12 @@
 
 namespace tenon::sdk {
 
-/// A slab whose bytes are read and written by calls. Ranges are checked before.
+/// A slab that is read and written by calls. Ranges are checked before.
 class FileMemory : public Memory {
  public:
   virtual void read(uint64_t offset, void* to, uint64_t size) const = 0;
   virtual void write(uint64_t offset, const void* from, uint64_t size) const = 0;
-  /// Pages that stay until unpin(); throws TN_ERROR_UNSUPPORTED wherever they might not.
+  /// Maps pages that stay valid until unpin(). Throws TN_ERROR_UNSUPPORTED if they might not.
   virtual void* pin(uint64_t offset, uint64_t size) = 0;
   virtual void unpin() = 0;
 };

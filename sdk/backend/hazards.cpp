@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Ranges of bytes against ranges of bytes.
 #include "sdk/backend/hazards.hpp"
 
 #include <algorithm>
@@ -7,7 +6,7 @@
 namespace tenon::sdk {
 namespace {
 
-constexpr size_t kMany = 64;  // then a barrier costs less than looking through them
+constexpr size_t kMany = 64;  // then a barrier is cheaper than comparing
 
 bool collide(const Hazards::Access& a, const Hazards::Access& b) {
   return a.memory == b.memory && (a.writes || b.writes) && a.begin < b.begin + b.size &&

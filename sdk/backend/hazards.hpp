@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where commands that may overlap need a barrier between them.
+// Finds where concurrent commands need a barrier.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace tenon::sdk {
 class Hazards {
  public:
   struct Access {
-    const void* memory;  ///< whatever tells slabs apart
+    const void* memory;  ///< identifies the slab
     uint64_t begin, size;
     bool writes;
   };
-  /// Whether a barrier must stand before a command that does all of this: since the last one
-  /// another touched the same bytes, and either writes. Takes it that the barrier is set.
+  /// Whether a command with these accesses needs a barrier: a command since the last barrier
+  /// touched the same bytes, and one of them writes. Assumes that the caller then sets the barrier.
   bool need_barrier(std::span<const Access> command);
   void clear() { since_barrier_.clear(); }
 

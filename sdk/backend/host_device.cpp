@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Host memory as slabs, and submissions as checked work.
+// Slabs in host memory, and checked submissions.
 #include "sdk/backend/host_device.hpp"
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ void read_launch(const tn_command& from, HostCommand& to, HostWork& work) {
   }
 }
 
-/// Writes the pattern once, then doubles what is there, in pieces that stay in cache.
+/// Writes the pattern once, then copies it in doubling pieces that stay in cache.
 void fill(const HostCommand& command) {
   if (command.size == 0) return;
   std::memcpy(command.destination, &command.pattern, command.pattern_size);
@@ -71,7 +71,7 @@ HostMemory::HostMemory(uint64_t size, size_t alignment) : size_(size), is_owned_
   data_ = static_cast<std::byte*>(std::aligned_alloc(align, rounded));
   if (!data_) throw std::bad_alloc();
 #if defined(__linux__)
-  if (is_large) madvise(data_, rounded, MADV_HUGEPAGE);  // fewer TLB misses; a refusal is harmless
+  if (is_large) madvise(data_, rounded, MADV_HUGEPAGE);  // fewer TLB misses; failure is harmless
 #endif
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A device whose memory is the host's: slabs, copies and fills, and launches with every argument
-// checked and turned into a pointer. The CPU plugin and the null backend share it.
+// A device with host memory: slabs, copies, fills, and launches whose arguments are checked and
+// converted to pointers. Shared by the CPU plugin and the null backend.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class HostMemory : public Memory {
  public:
   /// `alignment` is a power of two; throws std::bad_alloc.
   HostMemory(uint64_t size, size_t alignment);
-  /// Memory of someone else, who keeps it alive.
+  /// Wraps memory of the caller, who must keep it alive.
   HostMemory(void* pointer, uint64_t size);
   ~HostMemory() override;
   HostMemory(const HostMemory&) = delete;
@@ -44,14 +44,14 @@ class HostExecutable : public Executable {
   LaunchSignature signature_;
 };
 
-/// One that keeps its program: shows it as text, and saves it with a checksum.
+/// An executable that stores its program: returns it as text, and saves it with a checksum.
 class ProgramExecutable : public HostExecutable {
  public:
   explicit ProgramExecutable(Program program)
       : HostExecutable(LaunchSignature(program.view())), program_(std::move(program)) {}
   std::string text(tn_text_kind kind) const override;
   std::vector<std::byte> save() const override;
-  /// The program that save() of this build wrote; throws TN_ERROR_INCOMPATIBLE for other bytes.
+  /// The program in bytes saved by this build. Throws TN_ERROR_INCOMPATIBLE for other bytes.
   static Program saved_program(std::span<const std::byte> bytes);
   ProgramView program() const { return program_.view(); }
 
@@ -65,7 +65,7 @@ struct HostArgument {
   uint64_t scalar = 0;        ///< bits of a scalar
 };
 
-/// One command, checked and free of the caller's memory.
+/// A checked command that does not refer to memory of the caller.
 struct HostCommand {
   tn_command_kind kind = TN_COMMAND_LAUNCH;
   const HostExecutable* executable = nullptr;
@@ -85,25 +85,25 @@ struct HostWork {
   }
 };
 
-/// Throws TN_ERROR_INVALID_ARGUMENT where a command goes outside its memory or a launch does not
-/// match its executable. Memory and executables must be HostMemory and HostExecutable.
+/// Throws TN_ERROR_INVALID_ARGUMENT if a command exceeds its memory or a launch does not match its
+/// executable. Memory and executables must be HostMemory and HostExecutable.
 HostWork read_work(const Submission& submission);
 
-/// Copies and fills; `launch` runs the launches. In order.
+/// Runs copies, fills and, by `launch`, launches in order.
 using LaunchFunction = std::function<void(const HostCommand&, std::span<const HostArgument>)>;
 void run_work(const HostWork& work, const LaunchFunction& launch);
 
-/// Slabs and imports; derive and add properties() and launch(), or override submit() to be
-/// asynchronous.
+/// Implements slabs and imports. Derive and add properties() and launch(), or override submit() to
+/// be asynchronous.
 class HostDevice : public Device {
  public:
-  /// Aligned as the memory space says.
+  /// Aligned as the memory space requires.
   std::unique_ptr<Memory> allocate(uint32_t space, uint64_t size) override;
   std::unique_ptr<Memory> import_host(uint32_t space, void* pointer, uint64_t size) override;
   void submit(const Submission& submission) override;
 
  protected:
-  /// One launch; its grid has no zero.
+  /// Runs one launch. No size of its grid is zero.
   virtual void launch(const HostCommand& command, std::span<const HostArgument> arguments) = 0;
 };
 
@@ -111,7 +111,7 @@ class HostDevice : public Device {
 void each_workgroup(const uint32_t (&grid)[3],
                     const std::function<void(const uint32_t (&group)[3])>& run);
 
-/// The one memory space of such a device: host memory of `alignment`.
+/// The only memory space of such a device: host memory with `alignment`.
 tn_memory_space host_memory_space(uint32_t alignment);
 
 }  // namespace tenon::sdk

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Refuses launches that would read or write what they were not given.
+// Refuses launches that would access memory outside their arguments.
 #include "sdk/backend/launch.hpp"
 
 #include <fmt/format.h>

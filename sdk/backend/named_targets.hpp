@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Targets by name, for Backend::target: their tables live as long as the process.
+// Targets by name, for Backend::target. Their tables live as long as the process.
 #pragma once
 
 #include <map>
@@ -12,12 +12,12 @@
 
 namespace tenon::sdk {
 
-/// `Table` has get(), as PropertyTable.
+/// `Table` has get() like PropertyTable.
 template <class Table = PropertyTable>
 class NamedTargets {
  public:
-  /// The properties of a target. `make` makes its table as a smart pointer when it is first asked
-  /// for, and null if the name means nothing.
+  /// The properties of a target. At first use, `make` returns a smart pointer to its table, or null
+  /// if the name is unknown.
   template <class Make>
   const tn_properties* find(std::string_view name, const Make& make) {
     const std::lock_guard lock(mutex_);

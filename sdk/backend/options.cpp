@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Splits and hands out device options.
+// Parses device options.
 #include "sdk/backend/options.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace tenon::sdk {
 namespace {
 
-/// %2C is a comma: what stands for itself in a value would end it.
+/// Decodes %XX. A comma in a value is written %2C.
 std::string percent_decoded(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a driver keeps threads for, as an instance of it.
+// A value for each process, for drivers with threads, such as an instance of a driver.
 #pragma once
 
 #include <unistd.h>
@@ -8,12 +8,12 @@
 
 namespace tenon::sdk {
 
-/// Made when first asked for, and never destroyed: the driver's threads may outlive main(). A child
-/// made by fork makes its own, as the threads of its parent's are not there.
+/// Made at first use and never destroyed, as threads of the driver may outlive main(). A child of
+/// fork makes its own, as it lacks the threads of its parent.
 template <class Value>
 class PerProcess {
  public:
-  /// `make` gives a std::unique_ptr<Value>; what it throws is thrown, and made anew next time.
+  /// `make` returns a std::unique_ptr<Value>. If it throws, the next call tries again.
   template <class Make>
   Value& get(const Make& make) {
     const std::lock_guard lock(mutex_);

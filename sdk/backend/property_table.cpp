@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Capability tables as vectors.
+// Builds capability tables in vectors.
 #include "sdk/backend/property_table.hpp"
 
 #include <fmt/format.h>
@@ -60,7 +60,7 @@ PropertyTable& PropertyTable::compute_registers(uint32_t bytes) {
   for (const DTypeInfo& dtype : all_dtypes()) {
     if (dtype.claim == DTypeClaim::COMPUTE) computes(dtype.dtype, bytes / dtype.bytes);
   }
-  // What is only stored moves in vectors of the same size.
+  // Dtypes that are only stored are moved in vectors of the same size.
   for (tn_dtype_caps& stored : dtypes_)
     stored.vector_lanes = bytes / dtype_bytes(static_cast<uint8_t>(stored.dtype));
   point();
@@ -118,7 +118,8 @@ void PropertyTable::point() {
   properties_.matrix_atoms = atoms_.data();
 }
 
-/// What does not fit ends with its checksum: caches take two that differ only there for two.
+/// Text that is too long ends with its checksum, so that caches distinguish texts with equal
+/// beginnings.
 template <size_t kCapacity>
 static void copy_key(char (&to)[kCapacity], std::string_view text) {
   if (text.size() < kCapacity) return copy_text(to, kCapacity, text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Owns a tn_properties and the arrays that it points to, and fills them in a few words.
+// Owns a tn_properties with its arrays, and functions that fill them.
 #pragma once
 
 #include <initializer_list>
@@ -14,25 +14,27 @@ namespace tenon::sdk {
 
 class PropertyTable {
  public:
-  /// Strict, 64-bit indices, no limits; set the rest in fields().
+  /// Begins with strict numerics, 64-bit indices and no limits. Set the rest in fields().
   explicit PropertyTable(uint32_t flags);
   PropertyTable(const PropertyTable&) = delete;
   PropertyTable& operator=(const PropertyTable&) = delete;
 
-  /// Optional ops: a group of op_groups.hpp, a language's (render/dialect_ops.hpp), or by name.
+  /// Claims optional ops: a group of op_groups.hpp, those of a language (render/dialect_ops.hpp),
+  /// or by name.
   PropertyTable& claim(std::span<const tn_opcode> ops);
   PropertyTable& claim(std::initializer_list<tn_opcode> ops);
-  /// Storage: what dtypes.def claims of at most so many bytes, or these.
+  /// Claims storage of the dtypes of at most `most_bytes` bytes that dtypes.def claims, or of
+  /// these.
   PropertyTable& store_all(uint32_t most_bytes = 8);
   PropertyTable& store(std::initializer_list<tn_dtype> dtypes);
-  /// Storage and arithmetic, `lanes` in a register (1 without vectors): what dtypes.def has as
-  /// COMPUTE of at most so many bytes, or these.
+  /// Claims storage and arithmetic, with `lanes` in a register (1 without vectors), of the COMPUTE
+  /// dtypes of dtypes.def of at most `most_bytes` bytes, or of these.
   PropertyTable& compute_all(uint32_t lanes = 1, uint32_t most_bytes = 8);
   PropertyTable& compute(std::initializer_list<tn_dtype> dtypes, uint32_t lanes = 1);
-  /// As compute_all, with as many lanes as fill a register of so many bytes; so have the dtypes
-  /// that are stored by now.
+  /// As compute_all, with lanes that fill a register of `bytes` bytes, also for dtypes stored so
+  /// far.
   PropertyTable& compute_registers(uint32_t bytes);
-  /// ATOMIC on these, whose rows are there.
+  /// Claims ATOMIC on these dtypes, which must be claimed already.
   PropertyTable& atomics(std::initializer_list<tn_dtype> dtypes);
   PropertyTable& add_memory(const tn_memory_space& space);
   PropertyTable& add_atom(const tn_matrix_atom& atom);
@@ -51,8 +53,8 @@ class PropertyTable {
   std::vector<tn_matrix_atom> atoms_;
 };
 
-/// An enumerated device without a uuid. `target` is what code is compiled for; where it or `driver`
-/// has more than 63 bytes, its end is replaced by "#" and a checksum of all.
+/// The info of a device without uuid. `target` is the compile target. If it or `driver` has more
+/// than 63 bytes, its end is replaced by "#" and a checksum.
 tn_device_info device_info(tn_device_kind kind, std::string_view name, std::string_view target,
                            std::string_view driver = "");
 

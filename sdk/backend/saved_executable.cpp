@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Header, sizes of the sections, sections; the first section is the identity.
+// Layout: header, sizes of the sections, sections. The first section is the identity.
 #include "sdk/backend/saved_executable.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ constexpr char kMagic[8] = {'T', 'N', 'S', 'A', 'V', 'E', 'D', '2'};
 
 struct Header {
   char magic[8];
-  uint64_t checksum;  // of all that follows this field
+  uint64_t checksum;  // of everything after this field
   uint64_t sections;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What executable_save hands out, and how executable_load tells its own from anything else.
+// The bytes of executable_save, and their validation for executable_load.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace tenon::sdk {
 
-/// `sections` after a header with a checksum and `identity`: who made them and what they are for.
-/// The build id of the library is part of it.
+/// Packs `sections` after a header with a checksum and `identity`: the maker and the target. The
+/// build id of the library is part of it.
 std::vector<std::byte> pack_saved(std::string_view identity,
                                   std::span<const std::span<const std::byte>> sections);
 
-/// The sections, inside `bytes`. Throws TN_ERROR_INCOMPATIBLE where the bytes are cut, extended or
-/// damaged, have another number of sections, or are of another identity or build.
+/// The sections, which point into `bytes`. Throws TN_ERROR_INCOMPATIBLE if the bytes are cut,
+/// extended or damaged, or have another number of sections, identity or build.
 std::vector<std::span<const std::byte>> unpack_saved(std::span<const std::byte> bytes,
                                                      std::string_view identity, size_t sections);
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// dlopen and dlsym.
 #include "sdk/backend/shared_library.hpp"
 
 #include <dlfcn.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// For drivers that change what signals do when they start (abi.md 39).
+// For drivers that change signal handlers when they start (abi.md 39).
 #pragma once
 
 namespace tenon::sdk {
 
-/// What signals do, and which the calling thread blocks, is when the last guard ends as it was when
-/// the first began; but for those that abi.md leaves to drivers. Guards nest, on any threads. What
-/// others change meanwhile is undone too, so let it live no longer than the driver's start.
+/// When the last guard ends, restores signal handlers and the blocked signals of the thread as they
+/// were when the first began, except signals that abi.md leaves to drivers. Guards nest, on any
+/// threads. Changes by others meanwhile are undone too, so use it only while a driver starts.
 class SignalGuard {
  public:
   SignalGuard();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Refuses a submission that cannot be walked.
+// Refuses a submission with invalid arrays or handles.
 #include "sdk/backend/submission.hpp"
 
 #include <fmt/format.h>

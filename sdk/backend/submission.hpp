@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reads a tn_submission of any writer's size. Valid during the call that it came with.
+// Reads a tn_submission of any struct_size. Valid during the call that passed it.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class Submission {
   tn_submission header_;
 };
 
-/// The low `size` bytes of a FILL's pattern, repeated to eight.
+/// The low `size` bytes of a FILL pattern, repeated to eight bytes.
 uint64_t repeat_pattern(uint64_t pattern, uint32_t size);
 
 }  // namespace tenon::sdk

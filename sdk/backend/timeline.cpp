@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Mutex and condition variable behind a counter.
+// A counter with a mutex and a condition variable.
 #include "sdk/backend/timeline.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace tenon::sdk {
 void HostTimeline::wait(uint64_t value, uint64_t timeout_ns) {
   std::unique_lock lock(mutex_);
   const auto is_over = [&] { return value_ >= value || failure_; };
-  // Longer than a century is for ever, and would overflow the clock.
+  // More than a century counts as no timeout, as it would overflow the clock.
   if (timeout_ns > uint64_t{1} << 61) {
     changed_.wait(lock, is_over);
   } else if (!changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), is_over)) {
@@ -31,7 +31,7 @@ void HostTimeline::signal(uint64_t value) {
   const std::lock_guard lock(mutex_);
   if (failure_ || value <= value_) return;
   value_ = value;
-  changed_.notify_all();  // under the lock: the waiter may destroy the timeline at once
+  changed_.notify_all();  // under the lock, as a waiter may destroy the timeline at once
 }
 
 void HostTimeline::fail(const Failure& failure) {

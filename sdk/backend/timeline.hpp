@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A timeline in host memory: what queues of CPU-like plugins wait on and raise.
+// A timeline in host memory, for queues of CPU-like plugins.
 #pragma once
 
 #include <condition_variable>
@@ -18,10 +18,9 @@ class HostTimeline : public Timeline {
   void wait(uint64_t value, uint64_t timeout_ns) override;
   /// Throws the failure of a failed timeline.
   uint64_t query() override;
-  /// Values only grow; a lower one changes nothing. No effect on a failed timeline.
+  /// Raises the value; a lower one has no effect. No effect on a failed timeline.
   void signal(uint64_t value) override;
-  /// Every wait that has not been reached, now and later, throws `failure`. The first failure
-  /// stays.
+  /// Current and later waits for values not reached throw `failure`. Only the first failure counts.
   void fail(const Failure& failure);
   std::optional<Failure> failure() const;
 
@@ -32,7 +31,7 @@ class HostTimeline : public Timeline {
   std::optional<Failure> failure_;
 };
 
-/// The exception in flight as a Failure, to be put into timelines: call inside a catch (...).
+/// The current exception as a Failure, for timelines. Call inside catch (...).
 Failure current_failure() noexcept;
 
 }  // namespace tenon::sdk

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From the C call to the class of timing.hpp.
+// Converts the C call to a call of timing.hpp.
 #include "sdk/backend/timing.hpp"
 
 namespace tenon::sdk {

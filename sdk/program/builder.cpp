@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Collects params, ops and operands, and lays them out as one block.
+// Collects params, ops and operands, and writes them into one block.
 #include "sdk/program/builder.hpp"
 
 #include <algorithm>

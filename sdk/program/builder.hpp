@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Writes a program block: the core's lowering, the text parser and tests make programs with it.
+// Builds a program block. Used by the core's lowering, the text parser and tests.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace tenon::sdk {
 
-/// Owns a program's 16-byte aligned block; copies and moves like a value.
+/// Owns the 16-byte aligned block of a program. A value type.
 class Program {
  public:
   Program() = default;
-  /// Copies `size` bytes; they are not verified.
+  /// Copies `size` bytes without verifying them.
   Program(const void* bytes, size_t size);
   explicit Program(const ProgramView& program) : Program(program.get(), program.bytes().size()) {}
   const tn_program* get() const { return reinterpret_cast<const tn_program*>(words_.data()); }
@@ -40,7 +40,7 @@ class ProgramBuilder {
 
   explicit ProgramBuilder(std::string name) : name_(std::move(name)) {}
 
-  /// Each adds the tn_param and its PARAM op; the value stands for the buffer or is the scalar.
+  /// Each adds a tn_param and its PARAM op. The value refers to the buffer or is the scalar.
   Value buffer(std::string_view name, tn_dtype dtype, uint32_t access, uint64_t count = 0,
                uint32_t alignment = 0, tn_space space = TN_SPACE_GLOBAL);
   Value scalar(std::string_view name, tn_dtype dtype, int64_t minimum, int64_t maximum);
@@ -53,7 +53,7 @@ class ProgramBuilder {
            uint64_t imm = 0, uint32_t flags = 0);
   Value op(tn_opcode op, tn_dtype dtype, uint16_t lanes, std::initializer_list<Value> operands,
            uint64_t imm = 0, uint32_t flags = 0);
-  /// Opens a loop; its carries follow at once: value carry k is the returned value + 1 + k.
+  /// Opens a loop and its CARRY ops: carry k is the returned value + 1 + k.
   Value begin_loop(Value begin, Value end, Value step, std::span<const Value> initial = {},
                    uint32_t flags = 0);
   void begin_if(Value condition);
@@ -65,7 +65,7 @@ class ProgramBuilder {
   const tn_op& at(Value value) const { return ops_[value]; }
   uint32_t op_count() const { return static_cast<uint32_t>(ops_.size()); }
 
-  /// The finished block; sizes of shared and scratch memory are summed from the allocations.
+  /// The finished block. Sums the allocations into sizes of shared and scratch memory.
   Program finish() const;
 
  private:
@@ -74,7 +74,7 @@ class ProgramBuilder {
   std::vector<tn_param> params_;
   std::vector<tn_op> ops_;
   std::vector<uint32_t> operands_;
-  std::string data_;  ///< offsets in params_ are into it until finish()
+  std::string data_;  ///< offsets in params_ refer to it until finish()
   uint32_t workgroup_[3] = {1, 1, 1};
   uint32_t subgroup_size_ = 0;
 };

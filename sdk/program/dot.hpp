@@ -9,15 +9,15 @@
 
 namespace tenon::sdk {
 
-/// Lanes of x, and of y, for a lane of the sum. Where one of them has no more than these, they
-/// serve every lane.
+/// Lanes of x and y for each lane of the sum. An operand with only these lanes is used for every
+/// lane.
 inline uint32_t dot_neighbours(const ProgramView& program, const tn_op& op) {
   const auto operands = program.operands(op);
   return std::max(program.op(operands[0]).lanes, program.op(operands[1]).lanes) /
          std::max<uint32_t>(op.lanes, 1);
 }
 
-/// What is wrong with a DOT whose operands are known to be visible, and three; empty if nothing is.
+/// Checks a DOT with three visible operands. Returns an error, or "".
 std::string check_dot(const ProgramView& program, const tn_op& op);
 
 }  // namespace tenon::sdk

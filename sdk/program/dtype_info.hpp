@@ -55,7 +55,7 @@ inline constexpr auto kUsable = [] {
   return rows;
 }();
 
-/// Of each code; kUsable's size where there is none.
+/// Row of each code; the size of kUsable if there is none.
 inline constexpr auto kRowOf = [] {
   std::array<uint8_t, 256> rows{};
   rows.fill(kUsable.size());
@@ -65,12 +65,12 @@ inline constexpr auto kRowOf = [] {
 
 }  // namespace dtype_rows
 
-/// All but the reserved ones, by ascending code.
+/// All dtypes except reserved ones, by ascending code.
 constexpr const auto& all_dtypes() { return dtype_rows::kUsable; }
 
-/// Where in all_dtypes() it is; the size of it if there is none, or it is reserved.
+/// Index into all_dtypes(); its size if the dtype is unknown or reserved.
 constexpr size_t dtype_row(uint8_t dtype) { return dtype_rows::kRowOf[dtype]; }
-/// Null if there is none.
+/// Null if unknown.
 constexpr const DTypeInfo* dtype_info(uint8_t dtype) {
   const size_t row = dtype_row(dtype);
   return row < all_dtypes().size() ? &all_dtypes()[row] : nullptr;

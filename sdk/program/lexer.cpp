@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Words are runs of letters, digits and the signs of numbers; comments end with the line.
+// Words are runs of letters, digits and characters of numbers. Comments end with the line.
 #include "sdk/program/lexer.hpp"
 
 #include <fmt/format.h>

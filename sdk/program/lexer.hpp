@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tokens of the text form of programs, each with its place.
+// Tokens of the text form of programs, with their places.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Decodes by moving fields, encodes by scaling to whole units of the last place.
+// Decodes by moving bit fields. Encodes by scaling to integer units in the last place.
 #include "sdk/program/narrow_float.hpp"
 
 #include <algorithm>
@@ -52,9 +52,9 @@ uint64_t encode_narrow(double value, const NarrowFormat& format) {
   const int exponent = static_cast<int>(magnitude >> 52) - 1023;
   if (exponent > format.bias + 1) return sign | format.overflow;
   const int top = std::max(exponent, smallest);
-  // Whole units in the last place; scaling by a power of two is exact, nearbyint rounds to even.
+  // Integer units in the last place. Scaling by a power of two is exact; nearbyint rounds to even.
   const double units = std::nearbyint(std::fabs(value) * power_of_two(format.mantissa_bits - top));
-  // The leading one of `units` adds one to the exponent field, and so does a carry out of it.
+  // The leading one of `units` adds one to the exponent field, as does a carry.
   const uint64_t code = (static_cast<uint64_t>(top - smallest) << format.mantissa_bits) +
                         static_cast<uint64_t>(units);
   return sign | (code > format.max_finite ? format.overflow : code);

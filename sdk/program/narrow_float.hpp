@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Floats narrower than binary32 as data, and their exact conversions from and to double.
+// Formats of floats narrower than binary32, and their conversions to and from double.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ struct NarrowFormat {
   int bias;
   uint64_t sign;        ///< mask
   uint64_t max_finite;  ///< code of the largest finite value
-  uint64_t overflow;    ///< code of what is larger: infinity, or max_finite where there is none
+  uint64_t overflow;    ///< code for overflow: infinity, or max_finite where there is none
   uint64_t quiet_nan;
   bool has_infinity;
 };
 
-/// Exact. NaN keeps its payload where the format has one.
+/// Exact. NaN keeps its payload if the format has one.
 double decode_narrow(uint64_t bits, const NarrowFormat& format);
-/// NEG by the bits, NaN's too.
+/// NEG by flipping the sign bit, also of NaN.
 uint64_t negate_narrow(uint64_t bits, const NarrowFormat& format);
 /// Rounded once, to nearest even.
 uint64_t encode_narrow(double value, const NarrowFormat& format);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Optional ops that backends claim together. A group is written out and closed: who claims it knows
-// what it holds, and a new row of ops.def, being in none, is claimed by nobody until it is listed.
+// Groups of optional ops that backends claim together. Groups are explicit lists: a new row of
+// ops.def is in no group, so no backend claims it until it is listed.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace tenon::sdk {
 inline constexpr std::array kArithmeticOps = {TN_OP_NEG, TN_OP_SUB,   TN_OP_FDIV,
                                               TN_OP_SHL, TN_OP_SHR,   TN_OP_CMPEQ,
                                               TN_OP_MIN, TN_OP_TRUNC, TN_OP_FLOOR};
-/// Functions of a library.
+/// Functions of a math library.
 inline constexpr std::array kMathOps = {TN_OP_EXP, TN_OP_LN, TN_OP_COS};
 /// Rounded once.
 inline constexpr std::array kFusedOps = {TN_OP_FMA};
@@ -27,9 +27,9 @@ inline constexpr std::array kMatrixOps = {TN_OP_MATRIX_LOAD, TN_OP_MATRIX_MULTIP
                                           TN_OP_MATRIX_STORE};
 inline constexpr std::array kAsyncOps = {TN_OP_ASYNC_COPY, TN_OP_ASYNC_COMMIT, TN_OP_ASYNC_WAIT};
 
-/// The ops of all groups, and more ops by their codes.
+/// The ops of all groups.
 template <size_t... Counts>
-constexpr auto joined(const std::array<tn_opcode, Counts>&... groups) {
+constexpr auto concat(const std::array<tn_opcode, Counts>&... groups) {
   std::array<tn_opcode, (Counts + ...)> all{};
   auto at = all.begin();
   ((at = std::ranges::copy(groups, at).out), ...);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The op table.
 #include "sdk/program/op_info.hpp"
 
 #include <algorithm>

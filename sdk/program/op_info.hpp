@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The rows of tenon/ops.def as data: what a verifier, printer or generator asks about an op.
+// The rows of tenon/ops.def as data, for verifiers, printers and generators.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tenon::sdk {
 
-// Their words are those of ops.def.
+// Named as in ops.def.
 enum class OpKind : uint8_t {
 #define TN_KIND(word) word,
 #include "tenon/op_words.def"
@@ -24,12 +24,12 @@ enum class OpLevel : uint8_t {
 #define TN_LEVEL(word) word,
 #include "tenon/op_words.def"
 };
-/// What an op does to numbers.
+/// Numerical family of an op.
 enum class OpFamily : uint8_t {
 #define TN_FAMILY(word) word,
 #include "tenon/op_words.def"
 };
-/// How a C-like language says an elementwise op.
+/// How C-like languages spell an elementwise op.
 struct OpSpelling {
   enum class By : uint8_t { kOwn, kInfix, kCall, kMath };
   By by = By::kOwn;
@@ -40,7 +40,7 @@ inline constexpr uint32_t kOpCommutes = 1, kOpAssociates = 2, kOpIdempotent = 4,
 
 struct OpInfo {
   uint16_t op = 0;        ///< tn_opcode
-  std::string_view text;  ///< of programs: "load" for TAKE
+  std::string_view text;  ///< name in the text form: "load" for TAKE
   int arity = 0;          ///< -1 where it varies
   OpKind kind = OpKind::LEAF;
   OpTypes types = OpTypes::ALL;
@@ -52,9 +52,9 @@ struct OpInfo {
 
 /// All rows, by ascending code.
 std::span<const OpInfo> all_ops();
-/// Null if there is no such op.
+/// Null if unknown.
 const OpInfo* op_info(uint16_t op);
-/// By the text of programs; null if there is none.
+/// By name in the text form; null if unknown.
 const OpInfo* op_by_text(std::string_view text);
 
 constexpr bool is_elementwise(OpKind kind) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Parses the text form, one op per line, without recursion; verify_program has the last word.
+// Parses the text form, one op per line, without recursion. verify_program checks the result.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -159,7 +159,7 @@ class Parser {
     if (!is_program_name(label.text)) fail_at(label, "a C identifier");
     if (!mark.empty()) expect_mark(mark);
     if (builder_.op_count() >= kMaxProgramOps) fail_at(label, "fewer ops");
-    places_.push_back(label);
+    op_tokens_.push_back(label);
     const Token first = lexer_.peek();
     if (dtype_by_text(first.text) != TN_DTYPE_VOID) {
       const tn_dtype dtype = take_dtype();
@@ -228,9 +228,9 @@ class Parser {
     }
   }
 
-  /// After a "}" inside the program: an else, or the end of a region.
+  /// Parses after a "}": an else, or the end of a region.
   uint32_t parse_close(const Token& at) {
-    places_.push_back(at);
+    op_tokens_.push_back(at);
     const bool is_else = is_word("else");
     if (is_else) {
       lexer_.next();
@@ -247,7 +247,7 @@ class Parser {
 
   uint32_t parse_void(const Token& at) {
     const Token name = take(Kind::kWord, "an op");
-    places_.push_back(at);
+    op_tokens_.push_back(at);
     if (name.text == "if") {
       builder_.begin_if(take_value());
       expect_mark("{");
@@ -274,7 +274,7 @@ class Parser {
     return 0;
   }
 
-  /// Ops whose name begins the line as it is, but for a suffix.
+  /// Ops without value, whose line begins with their name and suffix.
   static const OpInfo* valueless(std::string_view text) {
     const OpInfo* info = op_by_text(text.substr(0, text.find('.')));
     const bool is_one = info && (info->op == TN_OP_MATRIX_STORE || info->op == TN_OP_ASYNC_COPY ||
@@ -289,7 +289,7 @@ class Parser {
       expect_newline();
       return 0;
     }
-    places_.push_back(label);
+    op_tokens_.push_back(label);
     if (name.text == "loop") {
       parse_loop(label);
       return 1;
@@ -328,7 +328,7 @@ class Parser {
     return 0;
   }
 
-  /// The imm that an opcode's suffix stands for.
+  /// The imm for the suffix of an opcode.
   static uint64_t parse_suffix(const Token& name, const OpInfo& info, std::string_view suffix) {
     if (info.op == TN_OP_LANE_REDUCE || info.op == TN_OP_SUBGROUP_REDUCE) {
       const OpInfo* by = op_by_text(suffix);
@@ -389,7 +389,7 @@ class Parser {
     expect_newline();
     std::vector<Token> labels;
     std::vector<Value> initial;
-    // A carry is known by its third token; every other line is left to parse_body.
+    // A carry is recognised by its third token. parse_body handles all other lines.
     for (Lexer ahead = lexer_;; ahead = lexer_) {
       while (ahead.peek().kind == Kind::kNewline) ahead.next();
       const Token name = ahead.next();
@@ -411,12 +411,12 @@ class Parser {
     const Value loop = builder_.begin_loop(bounds[0], bounds[1], bounds[2], initial, flags);
     define(label, loop);
     for (size_t k = 0; k < labels.size(); ++k) {
-      places_.push_back(labels[k]);
+      op_tokens_.push_back(labels[k]);
       define(labels[k], loop + 1 + static_cast<Value>(k));
     }
   }
 
-  /// Verifies; an error is told at the line of the op.
+  /// Verifies. Errors refer to the line of the op.
   Program finish(const Token& name) {
     Program program = builder_.finish();
     const std::string error = verify_program(program.get(), program.size());
@@ -425,7 +425,7 @@ class Parser {
     if (error.starts_with("op ")) {
       uint32_t op = 0;
       verify_ops(program.view(), &op);
-      if (op < places_.size()) at = places_[op];
+      if (op < op_tokens_.size()) at = op_tokens_[op];
     }
     throw TextError{at.position, error};
   }
@@ -433,7 +433,7 @@ class Parser {
   Lexer lexer_;
   ProgramBuilder builder_{""};
   std::unordered_map<std::string_view, Value> values_;
-  std::vector<Token> places_;  ///< of each op
+  std::vector<Token> op_tokens_;  ///< of each op
   std::vector<Value> end_operands_;
 };
 

@@ -83,7 +83,7 @@ class Printer {
     return text;
   }
 
-  /// Opcode with all that is neither operand nor type.
+  /// Opcode with suffixes.
   std::string op_name(const tn_op& op) const {
     std::string name(op_text(op.op));
     if (op.op == TN_OP_CONST) return name + " " + scalar_text(op.imm, op.dtype);
@@ -144,7 +144,7 @@ class Printer {
   ProgramView program_;
   std::string out_;
   int depth_ = 1;
-  std::span<const uint32_t> initial_;  ///< of the loop whose carries come now
+  std::span<const uint32_t> initial_;  ///< initial values of the open loop, for its CARRY ops
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One small function for each op and dtype, looked up once and then called for each element.
+// One function for each op and dtype, looked up once and called for each element.
 #include "sdk/program/scalar.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace tenon::sdk {
 namespace {
 
-/// How the bits of a dtype become a value to compute with (double, int64_t or uint64_t), and back.
+/// Converts bits of a dtype to a value to compute with (double, int64_t or uint64_t), and back.
 template <uint8_t kDType>
 struct ScalarType {
   static constexpr const DTypeInfo& kInfo = *dtype_info(kDType);
@@ -60,8 +60,8 @@ double maximum(double a, double b) {
   return a < b ? b : a;
 }
 
-/// x*y+z for floats of at most 24 bits: the product is exact, the sum is rounded to odd, so that
-/// rounding it to the dtype afterwards rounds once.
+/// x*y+z for floats of at most 24 bits. The product is exact and the sum is rounded to odd, so that
+/// the later rounding to the dtype is correct.
 double narrow_fma(double x, double y, double z) {
   const double product = x * y, sum = product + z;
   if (!std::isfinite(sum)) return sum;
@@ -147,7 +147,7 @@ uint64_t evaluate(uint64_t a, uint64_t b, uint64_t c) {
 
 // ---- Casts -------------------------------------------------------------------------------------
 
-/// To double with the last bit sticky: what rounds it again to a narrower float rounds once.
+/// To double, rounded to odd, so that a later rounding to a narrower float is correct.
 template <class Value>
 double to_double_odd(Value value) {
   const bool negative = value < 0;

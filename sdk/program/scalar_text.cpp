@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Values as text and back, to the same bits.
+// Prints and parses values, with a bit-exact round trip.
 #include <fmt/format.h>
 
 #include <bit>
@@ -21,7 +21,7 @@ std::optional<uint64_t> parse_float(std::string_view text, uint8_t dtype) {
     const bool fits = bits && *bits <= all_ones(dtype) && std::isnan(to_double(*bits, dtype));
     return fits ? bits : std::nullopt;
   }
-  if (dtype == TN_DTYPE_F32) {  // one rounding from the text
+  if (dtype == TN_DTYPE_F32) {  // parsed as f32, so that it rounds once
     const auto value = number_of<float>(text);
     return value ? std::optional<uint64_t>(std::bit_cast<uint32_t>(*value)) : std::nullopt;
   }

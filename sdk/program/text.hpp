@@ -11,7 +11,8 @@
 namespace tenon::sdk {
 
 std::string print_program(const ProgramView& program);
-/// Returns an empty program and a message with line and column on an error. The result is verified.
+/// Parses and verifies a program. On an error returns an empty program and sets `error` with line
+/// and column.
 Program parse_program(std::string_view text, std::string& error);
 
 }  // namespace tenon::sdk

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From "everything is equal" upwards until nothing changes: ops in order, then again those whose
-// operands changed. Where threads part, what they compute apart is visible to them alone, but for
-// the CARRYs of a loop that they leave in different iterations.
+// A data-flow analysis: starts with all values uniform and iterates to a fixed point, first over
+// all ops, then over those whose operands changed. Values computed after threads diverge are
+// visible only within the region, except CARRYs of a loop that threads leave in different
+// iterations.
 #include "sdk/program/uniform_values.hpp"
 
 #include <bit>
@@ -13,7 +14,7 @@
 namespace tenon::sdk {
 namespace {
 
-constexpr uint8_t kExactRises = 6;  ///< then widened: few more are left
+constexpr uint8_t kExactRises = 6;  ///< changes until a value is widened, which bounds further ones
 
 unsigned width_of(uint8_t dtype) { return dtype == TN_DTYPE_BOOL ? 1 : dtype_bytes(dtype) * 8; }
 bool is_integral(uint8_t dtype) { return is_integer(dtype) || dtype == TN_DTYPE_BOOL; }
@@ -93,7 +94,7 @@ void UniformValues::solve() {
   }
 }
 
-/// Whether the value, or how a loop ends, is less equal than was known.
+/// Recomputes value i. Whether it, or the bounds of a loop, became less uniform.
 bool UniformValues::update(uint32_t i) {
   const tn_op& op = program_.op(i);
   if (!op.lanes) return false;
@@ -137,8 +138,8 @@ VaryingBits UniformValues::evaluate(uint32_t i, const tn_op& op) {
     case TN_OP_SUBGROUP_REDUCE:
     case TN_OP_SUBGROUP_BROADCAST:
       return of_subgroup_op(op);
-    case TN_OP_ATOMIC:       // each thread is given another old value
-    case TN_OP_MATRIX_LOAD:  // a part of a fragment
+    case TN_OP_ATOMIC:       // each thread gets another old value
+    case TN_OP_MATRIX_LOAD:  // each thread gets a part of the fragment
     case TN_OP_MATRIX_MULTIPLY:
       return spread(0, true);
     case TN_OP_BROADCAST:
@@ -221,9 +222,8 @@ VaryingBits UniformValues::of_param(const tn_op& op) const {
   return bits_up_to(static_cast<uint64_t>(param.maximum), false);
 }
 
-/// Threads that load from one place are given one value: who writes it between the barriers before
-/// and after would race with those who read, and a program that races is wrong already. Only
-/// atomics may change it meanwhile, and memory of a thread's own is each thread's own.
+/// Threads that load one address get one value, as a write between the surrounding barriers would
+/// be a race. Exceptions are memory that atomics change, and private memory.
 VaryingBits UniformValues::of_load(const tn_op& op) const {
   const auto number = static_cast<uint32_t>(operand_op(op, 0).imm);
   const uint32_t space = program_.param(number).space;
@@ -231,8 +231,8 @@ VaryingBits UniformValues::of_load(const tn_op& op) const {
   return spread(0, is_own || is_atomic_[number] || any_varies(op));
 }
 
-/// The variable, in one iteration. Its test is the same in all threads if begin differs only in
-/// bits below those of the step and of the end.
+/// The induction variable in one iteration. Its test is uniform if begin differs only in bits below
+/// those of step and end.
 VaryingBits UniformValues::of_loop(uint32_t i, const tn_op& op) {
   const unsigned width = width_of(op.dtype);
   const VaryingBits& begin = operand(op, 0);
@@ -252,7 +252,7 @@ VaryingBits UniformValues::of_carry(uint32_t i, const tn_op& op) const {
   return ends_equal(loop) ? out : spread(out.zero, true);
 }
 
-/// A sum or product of numbers that are not below 0, which fits its dtype, is not below 0.
+/// A sum or product of non-negative numbers that fits its dtype is non-negative.
 VaryingBits UniformValues::of_index_sum(const tn_op& op, VaryingBits bits) const {
   const uint64_t sign = uint64_t{1} << (width_of(op.dtype) - 1);
   const bool fits = (op.flags & TN_OP_NO_WRAP) && is_signed(op.dtype);
@@ -292,7 +292,7 @@ VaryingBits UniformValues::of_shift(const tn_op& op, unsigned width) const {
   return bits_of_shr(operand(op, 0), by.imm, width, is_signed(op.dtype));
 }
 
-/// Equal in the subgroup, but for a shuffle from lanes that differ.
+/// Uniform in the subgroup, except a shuffle from different lanes.
 VaryingBits UniformValues::of_subgroup_op(const tn_op& op) const {
   const bool is_given_to_all =
       is_one_subgroup_ && (op.op != TN_OP_SUBGROUP_SHUFFLE || !operand(op, 1).varies);

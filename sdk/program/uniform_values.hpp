@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which values of a program are equal in all threads of a workgroup, or of a subgroup, wherever
-// these threads come to together: inside a loop, in the same iteration of it.
+// Uniformity analysis: which values are equal in all threads of a workgroup or subgroup that reach
+// the op together; in a loop, in the same iteration.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,13 @@
 
 namespace tenon::sdk {
 
-/// Of a program whose ops are otherwise legal, for one scope: block or subgroup.
+/// For a program whose ops are otherwise legal, and one scope: block or subgroup.
 class UniformValues {
  public:
   UniformValues(const ProgramView& program, tn_scope scope);
 
   bool is_equal(uint32_t value) const { return bits_[value].varies == 0; }
-  /// Whether the threads leave a LOOP in the same iteration: by its bounds, and by all that ends
-  /// it.
+  /// Whether all threads leave a LOOP in the same iteration, by its bounds and its conditions.
   bool bounds_are_equal(uint32_t loop) const { return is_bounded_[loop]; }
   bool ends_equal(uint32_t loop) const {
     return is_bounded_[loop] && (!last_[loop] || is_equal(last_[loop]));
@@ -58,11 +57,12 @@ class UniformValues {
   std::vector<bool> is_atomic_;  ///< params that an ATOMIC changes
 
   std::vector<VaryingBits> bits_;
-  std::vector<uint8_t> rises_;       ///< how often they changed
-  std::vector<bool> is_bounded_;     ///< of LOOPs
-  std::vector<bool> is_left_apart_;  ///< LOOPs whose CARRYs were told that they end apart
-  std::vector<uint32_t> last_;       ///< of WHILE loops: the last operand of their END; else 0
-  std::vector<uint32_t> next_;       ///< of CARRYs: the operand of the END
+  std::vector<uint8_t> rises_;    ///< how often each value changed
+  std::vector<bool> is_bounded_;  ///< for LOOPs: bounds_are_equal()
+  std::vector<bool>
+      is_left_apart_;           ///< LOOPs whose CARRYs were marked as not uniform after the loop
+  std::vector<uint32_t> last_;  ///< of WHILE loops: the last operand of their END; else 0
+  std::vector<uint32_t> next_;  ///< of CARRYs: the operand of the END
   std::vector<uint32_t> first_user_, users_;  ///< of value i: [first_user_[i], first_user_[i + 1])
 };
 

@@ -8,15 +8,16 @@ namespace tenon::sdk {
 namespace {
 
 unsigned trailing_zeros(VaryingBits a) { return static_cast<unsigned>(std::countr_one(a.zero)); }
-/// Bits that hold every value it may have.
+/// Number of bits that hold every value it may have.
 unsigned length(VaryingBits a) { return static_cast<unsigned>(std::bit_width(~a.zero)); }
-/// Bits below which all varying ones are.
+/// Number of low bits that contain all varying ones.
 unsigned varying_length(VaryingBits a) { return static_cast<unsigned>(std::bit_width(a.varies)); }
 bool is_below_zero(VaryingBits a, unsigned width, bool is_signed) {
   return is_signed && !(a.zero >> (width - 1) & 1);
 }
 
-/// Bit by bit. A carry needs two bits of three that may be one; a borrow one of `b` or a borrow.
+/// Ripple-carry, bit by bit. A carry needs two of three bits that may be one; a borrow needs a bit
+/// of `b` or a borrow.
 VaryingBits ripple(VaryingBits a, VaryingBits b, unsigned width, bool borrows) {
   VaryingBits out;
   bool carry = false, carry_varies = false;
@@ -61,7 +62,7 @@ VaryingBits bits_of_sub(VaryingBits a, VaryingBits b, unsigned width) {
 
 VaryingBits bits_of_mul(VaryingBits a, VaryingBits b, unsigned width) {
   const auto is_power = [](VaryingBits v) { return std::has_single_bit(~v.zero) && !v.varies; };
-  // One bit that may be set: the other operand shifted, or zero.
+  // Only one bit may be set: the result is the other operand shifted, or zero.
   if (is_power(b)) return bits_of_shl(a, trailing_zeros(b), width);
   if (is_power(a)) return bits_of_shl(b, trailing_zeros(a), width);
   VaryingBits out;
@@ -134,7 +135,7 @@ VaryingBits bits_of_cast(VaryingBits a, unsigned from, bool from_signed, unsigne
 }
 
 bool less_varies(VaryingBits a, VaryingBits b, unsigned width, bool is_signed) {
-  // Above bit k both are equal in all threads; below it a < b is never true if b is zero there.
+  // Both are uniform above bit k. If b is zero below k, lower bits of a cannot make a < b true.
   const unsigned k = std::max(varying_length(a), varying_length(b));
   return k > 0 && (trailing_zeros(b) < k || (is_signed && k >= width));
 }
@@ -143,7 +144,7 @@ VaryingBits bits_of_steps(VaryingBits begin, VaryingBits step, unsigned width) {
   const uint64_t sign = uint64_t{1} << (width - 1);
   const VaryingBits steps = spread(low_bits(trailing_zeros(step)), step.varies != 0);
   VaryingBits out = bits_of_add(begin, cut(steps, width), width);
-  if (begin.zero & sign) out.zero |= sign, out.varies &= ~sign;  // a sum that fits
+  if (begin.zero & sign) out.zero |= sign, out.varies &= ~sign;  // the sum does not wrap
   return out;
 }
 

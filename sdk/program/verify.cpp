@@ -197,7 +197,7 @@ std::string verify_program(const void* bytes, size_t size) {
       return fmt::format("param {} {}: {}", i, program.string(program.param(i).name), e);
     }
     if (!names.insert(program.string(program.param(i).name)).second) {
-      return fmt::format("param {}: expected a name of its own, got {} again", i,
+      return fmt::format("param {}: expected a unique name, got {} again", i,
                          program.string(program.param(i).name));
     }
   }

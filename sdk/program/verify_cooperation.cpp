@@ -19,7 +19,7 @@ std::string check_count(const tn_op& op, uint32_t count) {
   return fmt::format("expected {} operands, got {}", count, op.operand_count);
 }
 
-/// Whole subgroups meet.
+/// Expects workgroups of whole subgroups.
 std::string check_subgroup(const ProgramView& program) {
   const tn_program& header = program.header();
   const uint32_t* size = header.workgroup;
@@ -114,7 +114,7 @@ std::string check_cooperation(const ProgramView& program, const tn_op& op) {
   }
 }
 
-/// A value may be of the role, or no fragment; an unknown role is learnt.
+/// Checks that a value has the role, or is not a fragment. Sets a role that is not known yet.
 std::string FragmentRoles::join(uint64_t& role, uint32_t value) const {
   const uint64_t got = roles_[value];
   if (got == 0 || got == role) return {};
@@ -148,7 +148,7 @@ std::string FragmentRoles::check(uint32_t i, const tn_op& op) {
     case TN_OP_LOOP:
     case TN_OP_END:
     case TN_OP_EXTRACT:
-      return {};  // see CARRY and check_next; what a lane holds is no fragment
+      return {};  // see CARRY and check_next; a lane of a fragment is not a fragment
     default:
       break;
   }

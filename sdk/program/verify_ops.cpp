@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One walk over the ops: regions and visibility by a stack, then dtypes and lanes of each op; where
-// threads meet, when all else is known to be sound.
+// One walk over the ops checks regions and visibility with a stack, then dtypes and lanes.
+// Uniformity is checked last.
 #include "sdk/program/verify_ops.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 struct Region {
   uint32_t opener;       ///< the LOOP or IF
   bool is_else = false;  ///< of an IF
-  size_t visible = 0;    ///< height of the stack of visible values when it opened
+  size_t visible = 0;    ///< size of the stack of visible values when it opened
 };
 
 class OpVerifier {
@@ -83,7 +83,7 @@ class OpVerifier {
     return {};
   }
 
-  /// Arity, dtype and lanes of the value itself.
+  /// Checks arity, dtype and lanes of the value.
   std::string check_shape(const OpInfo& info, const tn_op& op) {
     const bool is_memory_op = op.op == TN_OP_TAKE || op.op == TN_OP_STORE;
     if (info.arity >= 0 && !is_memory_op && op.operand_count != info.arity) {

@@ -12,7 +12,7 @@
 namespace tenon::sdk {
 namespace {
 
-/// The threads that an op is met by; none: each thread alone.
+/// The scope of threads that must reach an op together; empty if threads may reach it alone.
 std::optional<tn_scope> meeting(const tn_op& op) {
   if (op.op == TN_OP_BARRIER) return static_cast<tn_scope>(op.imm);
   const bool is_subgroup_op = op.op >= TN_OP_SUBGROUP_SHUFFLE && op.op <= TN_OP_SUBGROUP_BROADCAST;
@@ -40,7 +40,7 @@ class UniformCheck {
   }
 
  private:
-  /// Found when the first op asks for it.
+  /// Computed at first use.
   const UniformValues& values(tn_scope scope) {
     auto& of_scope = scope == TN_SCOPE_BLOCK ? of_block_ : of_subgroup_;
     if (!of_scope) of_scope.emplace(program_, scope);
@@ -56,7 +56,8 @@ class UniformCheck {
       const bool is_while = is_loop && known.bounds_are_equal(opener);
       if (is_while) condition = known.condition(opener);
       return fmt::format(
-          "expected to be met by all threads of a {0} or none, got {1} %{2}{3}, which may differ "
+          "expected to be reached by all threads of a {0} or none, got {1} %{2}{3}, which may "
+          "differ "
           "between them",
           name_of(scope), is_loop && !is_while ? "the bounds of the loop" : "the condition",
           condition, is_loop && !is_while ? "" : fmt::format(" of op {}", opener));
@@ -64,7 +65,7 @@ class UniformCheck {
     return is_matrix_op(op.op) && op.op != TN_OP_MATRIX_MULTIPLY ? check_place(op) : std::string();
   }
 
-  /// Index and stride of a matrix.
+  /// Checks that index and stride of a matrix access are uniform.
   std::string check_place(const tn_op& op) {
     for (const uint32_t k : {1u, 2u}) {
       const uint32_t value = program_.operands(op)[k];
@@ -85,7 +86,7 @@ class UniformCheck {
 
 std::string check_uniform(const ProgramView& program, uint32_t& at) {
   const uint32_t* size = program.header().workgroup;
-  if (size[0] == 1 && size[1] == 1 && size[2] == 1) return {};  // a thread meets itself
+  if (size[0] == 1 && size[1] == 1 && size[2] == 1) return {};  // one thread is always uniform
   return UniformCheck(program).run(at);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Threads that meet: a BARRIER, subgroup and matrix ops stand only where all threads of their
-// scope come to, or none.
+// Checks uniform control flow: all threads of the scope, or none, must reach a BARRIER, subgroup or
+// matrix op.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace tenon::sdk {
 
-/// Of a program that is otherwise legal: what is wrong with op `at`, or nothing.
+/// Checks a program that is otherwise legal. Returns an error and sets `at` to its op, or returns
+/// "".
 std::string check_uniform(const ProgramView& program, uint32_t& at);
 
 }  // namespace tenon::sdk

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is computed from a program's params.
+// Values computed from the params of a program.
 #include "sdk/program/view.hpp"
 
 namespace tenon::sdk {

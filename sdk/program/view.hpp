@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Walks a program (tenon/program.h) without copying it. Valid while the block lives.
 //
-// Reads through the strides and offsets of the header, so programs of older and newer writers work.
+// Uses the strides and offsets of the header, so programs of older and newer writers work.
 // Assumes a verified program; see verify.hpp for one that is not.
 #pragma once
 
@@ -52,15 +52,15 @@ class ProgramView {
 /// Number of launch arguments: BUFFER and SCALAR params.
 uint32_t argument_count(const ProgramView& program);
 
-/// Where an ALLOC param stands in its space: offsets start at 0 in each space. Zeros for the
-/// others.
+/// Offset and size of an ALLOC param in its space, which starts at 0. Zeros for other params.
 struct AllocationPlace {
   uint64_t offset = 0, bytes = 0;
 };
-/// One for each param. shared_bytes and scratch_bytes of the header are the ends of the last ones.
+/// One for each param. shared_bytes and scratch_bytes of the header are the ends of the last
+/// allocations.
 std::vector<AllocationPlace> allocation_places(const ProgramView& program);
 
-/// For each LOOP, IF and ELSE the number of the ELSE or END that closes it; other ops their own.
+/// For each LOOP, IF and ELSE, the number of the ELSE or END that closes it; for others their own.
 std::vector<uint32_t> region_closes(const ProgramView& program);
 
 std::string_view op_text(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The words of the text form that printer and parser share.
+// The keywords of the text form, shared by printer and parser.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +59,7 @@ std::string_view text_of(const Words& words, uint64_t value) {
   return "?";
 }
 
-/// Null if there is no such word.
+/// Null if the word is unknown.
 template <class Words>
 const Word* find(const Words& words, std::string_view text) {
   for (const Word& word : words) {

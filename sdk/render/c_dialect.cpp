@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The words of C.
+// The C dialect.
 #include "sdk/render/c_dialect.hpp"
 
 #include <fmt/format.h>
@@ -99,7 +99,7 @@ std::string CDialect::literal(uint64_t bits, uint8_t dtype) const {
 }
 
 bool CDialect::computes(uint16_t op, uint8_t) const {
-  return op == TN_OP_NEG;  // in f32 NaN would lose its bits
+  return op == TN_OP_NEG;  // computed in f32, NaN would lose its bits
 }
 
 std::string CDialect::cast(const std::string& value, uint8_t from, uint8_t to) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// C11 as a dialect: what tests compile with the system compiler, and what dialects of languages
-// with C's syntax derive from.
+// The C11 dialect. Tests compile it with the system compiler, and dialects of languages with C
+// syntax derive from it.
 #pragma once
 
 #include "sdk/render/dialect.hpp"
@@ -10,13 +10,13 @@ namespace tenon::sdk {
 /// One thread of the launch:
 ///   void kernel_NAME(void* const* arguments, const uint32_t* thread)
 /// arguments: for each BUFFER its first element, for each SCALAR a pointer to its value.
-/// thread: grid x y z, block x y z. Workgroups of several threads may neither share memory nor meet
-/// at barriers. Compile with -ffp-contract=off -fwrapv.
+/// thread: grid x y z, block x y z. Workgroups of several threads may use neither shared memory nor
+/// barriers. Compile with -ffp-contract=off -fwrapv.
 const Dialect& c_dialect();
 
-/// Derive for a language with C's syntax: change `data_`, and say otherwise how a source begins,
-/// how a kernel is opened and how an array is declared. Numbers stay as C11 has them: computed in
-/// f64 where that is exact, so the language needs a double.
+/// Derive for a language with C syntax: change `data_`, and override the prelude, the kernel header
+/// and array declarations. Arithmetic is that of C11, in f64 where that is exact, so the language
+/// needs a double.
 class CDialect : public Dialect {
  public:
   CDialect();
@@ -34,10 +34,10 @@ class CDialect : public Dialect {
   DialectData data_;
 };
 
-/// The helper functions that sources call. Before them stands what they call themselves: the types
-/// of <stdint.h>, UINT64_C and INT64_C; of <math.h> signbit, isfinite, ldexp, fabs and
-/// nearbyint; and tn_bits_f32, tn_bits_f64, tn_bits_of_f32, tn_bits_of_f64, which turn bits into
-/// floats and floats into bits.
+/// The helper functions that sources call. The prelude must define before them: the types of
+/// <stdint.h>, UINT64_C and INT64_C; of <math.h> signbit, isfinite, ldexp, fabs and nearbyint; and
+/// tn_bits_f32, tn_bits_f64, tn_bits_of_f32 and tn_bits_of_f64, which convert between bits and
+/// floats.
 std::string_view c_helpers();
 
 }  // namespace tenon::sdk

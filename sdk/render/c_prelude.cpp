@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The helper functions of the C dialect: what ops.def pins and C leaves open.
+// Helper functions of the C dialect, for semantics of ops.def that C leaves open.
 #include <fmt/format.h>
 
 #include <string>
@@ -37,7 +37,7 @@ std::string conversion(const DTypeInfo& d) {
                      f.has_infinity);
 }
 
-/// One line for each dtype of a kind.
+/// One line for each dtype that `is_of` accepts.
 std::string rows(bool (*is_of)(const DTypeInfo&), std::string (*row)(const DTypeInfo&)) {
   std::string out;
   for (const DTypeInfo& dtype : all_dtypes()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Scalars become variables, vectors arrays of lanes, carries mutable variables, masks guards;
-// scalar constants stand where they are used.
+// Scalars become variables, vectors arrays of lanes, carries mutable variables, masks guards.
+// Scalar constants are printed where they are used.
 #include "sdk/render/c_printer.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ class SourcePrinter {
   }
 
  private:
-  /// Nothing, or some lines.
+  /// Prints lines of text, perhaps none.
   void line(std::string_view text) {
     while (!text.empty()) {
       const size_t end = std::min(text.find('\n'), text.size());
@@ -55,7 +55,7 @@ class SourcePrinter {
   }
 
   // ---- Products that are printed only inside their sums ----
-  /// The operand of a sum that is a product to fuse with it, or none.
+  /// The operand of a sum that is a product to fuse with it, or kNone.
   static constexpr uint32_t kNone = ~0u;
   uint32_t product_of(const tn_op& op) const {
     const bool is_real = op.dtype == TN_DTYPE_F32 || op.dtype == TN_DTYPE_F64;
@@ -87,7 +87,7 @@ class SourcePrinter {
     return dialect_.spell(TN_OP_FMA, op.dtype, all);
   }
 
-  /// Constants that someone takes as an array and not lane by lane.
+  /// Finds constants that are used as an array, not lane by lane.
   void find_arrays() {
     for (uint32_t i = 0; i < program_.op_count(); ++i) {
       const tn_op& op = program_.op(i);
@@ -114,13 +114,13 @@ class SourcePrinter {
     const std::string text = dialect_.literal(op.imm, op.dtype);
     return text.starts_with('-') ? "(" + text + ")" : text;
   }
-  /// The lane that is printed, or this one; a value of one lane serves all.
+  /// The current lane, or this one. A value of one lane is used for all.
   std::string lane(uint32_t value) const { return lane(value, lane_); }
   std::string lane(uint32_t value, std::string_view index) const {
     if (program_.op(value).op == TN_OP_CONST) return constant(value);
     return program_.op(value).lanes > 1 ? fmt::format("{}[{}]", name(value), index) : name(value);
   }
-  /// To be moved into another value, with which no compiler shall compute ahead.
+  /// A lane to be copied into another value, hidden from constant folding.
   std::string moved_lane(uint32_t value, std::string_view index) const {
     const tn_op& op = program_.op(value);
     const std::string text = lane(value, index);
@@ -134,7 +134,7 @@ class SourcePrinter {
   std::string_view type(const tn_op& op) const { return dialect_.value_type(op.dtype); }
 
   void declare(const tn_op& of, const std::string& name) { line(dialect_.declare(of, name)); }
-  /// `v = expression` of each lane.
+  /// Defines a value by an expression for each lane.
   template <class Expression>
   void define(uint32_t i, const Expression& expression) {
     const tn_op& op = program_.op(i);
@@ -145,7 +145,7 @@ class SourcePrinter {
       return fmt::format("{}[{}] = {};", name, lane_, dialect_.kept(op, expression()));
     });
   }
-  /// A statement for each lane.
+  /// Prints a statement for each lane.
   template <class Statement>
   void each_lane(uint32_t count, const Statement& statement) {
     if (count == 1) return line(statement());
@@ -159,7 +159,7 @@ class SourcePrinter {
   }
 
   // ---- Expressions ----
-  /// Floats that the language does not compute with are computed wider and rounded once.
+  /// Whether a float op is computed in a wider dtype and rounded once.
   bool is_wide(uint16_t op, uint8_t dtype) const {
     if (!is_float(dtype) || dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64) return false;
     return !dialect_.computes(op, dtype);
@@ -171,7 +171,7 @@ class SourcePrinter {
     if (moves || !is_wide(op, from)) return dialect_.spell(op, from, operands);
     const uint8_t wide = data_.wide_float;
     for (std::string& operand : operands) operand = dialect_.cast(operand, from, wide);
-    if (op == TN_OP_FMA) {  // the wide one's rounding and the next would be two
+    if (op == TN_OP_FMA) {  // rounding in the wide dtype and again would round twice
       return dialect_.cast(
           fmt::format("tn_fma_odd({}, {}, {})", operands[0], operands[1], operands[2]), wide, to);
     }
@@ -216,7 +216,7 @@ class SourcePrinter {
     switch (op.op) {
       case TN_OP_PARAM:
       case TN_OP_CARRY:
-        return;  // made by the header and the loop
+        return;  // printed by the header and the loop
       case TN_OP_CONST:
         if (op.lanes > 1 && is_array_[i])
           define(i, [&] { return dialect_.literal(op.imm, op.dtype); });
@@ -271,7 +271,7 @@ class SourcePrinter {
     const auto operands = program_.operands(op);
     const auto is_constant = [&](uint32_t k) { return program_.op(k).op == TN_OP_CONST; };
     if (std::ranges::all_of(operands, is_constant)) {
-      // They are named: languages have rules of their own for expressions of literals.
+      // Name the constants, as languages evaluate expressions of literals by other rules.
       of_constants_ = i;
       for (uint32_t k : std::set<uint32_t>(operands.begin(), operands.end())) {
         const tn_op& constant = program_.op(k);
@@ -295,7 +295,7 @@ class SourcePrinter {
     define(i, [&] { return dialect_.cast(std::string(index), TN_DTYPE_U32, op.dtype); });
   }
 
-  /// The element of the lane: consecutive from a scalar index, else a lane's own.
+  /// The element of a lane: consecutive from a scalar index, else by the index of the lane.
   Element element(const tn_op& op, uint32_t lanes) const {
     const auto operands = program_.operands(op);
     const tn_op& index = program_.op(operands[1]);
@@ -304,7 +304,7 @@ class SourcePrinter {
     return {program_.param(param), name(operands[0]),
             is_run ? index_of_run(operands[1]) : lane(operands[1]), index.dtype};
   }
-  /// One number where it is known: a language may look at constants.
+  /// The index of an element of a run, folded to one number if it is constant.
   std::string index_of_run(uint32_t first) const {
     const tn_op& index = program_.op(first);
     const bool is_known = index.op == TN_OP_CONST;
@@ -313,7 +313,7 @@ class SourcePrinter {
     return is_known && index.imm == 0 ? lane_ : name(first) + " + " + lane_;
   }
 
-  /// What load_lanes and store_lanes take, or nothing.
+  /// The argument of load_lanes and store_lanes; empty if they do not apply.
   std::optional<Element> run_of(const tn_op& op, uint32_t lanes, bool is_masked) const {
     const auto operands = program_.operands(op);
     if (lanes == 1 || is_masked || program_.op(operands[1]).lanes > 1) return {};
@@ -334,7 +334,7 @@ class SourcePrinter {
     const auto value = [&] { return dialect_.load(element(op, op.lanes), op); };
     if (operands.size() == 2) return define(i, value);
     declare(op, name(i));
-    // No conditional expression: a language may evaluate both of its sides.
+    // Not a conditional expression, as a language may evaluate both sides.
     each_lane(op.lanes, [&] {
       const std::string fill =
           operands.size() > 3 ? lane(operands[3]) : dialect_.literal(0, op.dtype);
@@ -347,14 +347,14 @@ class SourcePrinter {
     const auto operands = program_.operands(op);
     const uint32_t lanes = program_.op(operands[2]).lanes;
     const auto param = static_cast<uint32_t>(program_.op(operands[0]).imm);
-    const bool is_again = stored_.is_again(param, operands.size() > 3);
-    if (const auto run = run_of(op, lanes, operands.size() > 3); run && !is_again) {
+    const bool follows_store = stored_.follows_store(param, operands.size() > 3);
+    if (const auto run = run_of(op, lanes, operands.size() > 3); run && !follows_store) {
       const std::string all = dialect_.store_lanes(*run, name(operands[2]), lanes, op);
       if (!all.empty()) return line(all);
     }
     each_lane(lanes, [&] {
       Element at = element(op, lanes);
-      at.is_again = is_again;
+      at.follows_store = follows_store;
       const std::string value = lane(operands[2]);
       return operands.size() > 3 ? dialect_.masked_store(at, lane(operands[3]), value, op)
                                  : dialect_.store(at, value, op);
@@ -375,14 +375,14 @@ class SourcePrinter {
     const uint32_t lanes = program_.op(from).lanes;
     declare(op, name(i));
     line(fmt::format("v{} = {};", i, lane(from, "0")));
-    for (uint32_t k = 1; k < lanes; ++k) {  // in order, as the scalar semantics say
+    for (uint32_t k = 1; k < lanes; ++k) {  // in order, as ops.def requires
       const std::string next = compute(static_cast<uint16_t>(op.imm), op.dtype, op.dtype,
                                        {fmt::format("v{}", i), lane(from, fmt::format("{}", k))});
       line(fmt::format("v{} = {};", i, next));
     }
   }
 
-  /// `value`, which is called `from`, to the variable of the value `like`.
+  /// Assigns `value`, called `from`, to the variable of value `like`.
   void assign(const std::string& to, uint32_t like, const std::string& from, uint32_t value,
               bool declares) {
     const tn_op& of = program_.op(value);
@@ -400,7 +400,7 @@ class SourcePrinter {
     });
   }
 
-  /// A copy that does not change.
+  /// Copies a value to a constant variable.
   void keep(const std::string& to, uint32_t value) {
     const tn_op& of = program_.op(value);
     if (of.lanes > 1) return assign(to, value, name(value), value, true);
@@ -432,7 +432,7 @@ class SourcePrinter {
     line("}");
   }
 
-  /// All next values are read before a carry is written.
+  /// Reads all next values before writing carries.
   void print_next(uint32_t loop_value, const tn_op& loop, std::span<const uint32_t> next) {
     const uint32_t carries = loop.operand_count - 3u;
     const bool has_temporaries = carries > 1;
@@ -449,10 +449,10 @@ class SourcePrinter {
       assign(carry, loop_value + 1 + k, from, next[k], false);
     }
     if (ends_early) line(fmt::format("if (!go{}) {{ break; }}", loop_value));
-    if (!is_unit_step_.back()) {  // the last step could overflow
+    if (!is_unit_step_.back()) {  // else the last step could overflow
       const auto operands = program_.operands(loop);
       const uint8_t wide = loop.dtype == TN_DTYPE_I32 ? TN_DTYPE_U32 : TN_DTYPE_U64;
-      // A constant says its bits: WGSL does not convert a negative literal.
+      // Print constants by their bits, as WGSL does not convert a negative literal.
       const auto as_unsigned = [&](uint32_t value) {
         const tn_op& of = program_.op(value);
         if (of.op == TN_OP_CONST) return dialect_.literal(of.imm, wide);
@@ -471,10 +471,10 @@ class SourcePrinter {
   const DialectData& data_;
   std::string out_;
   size_t depth_ = 1;
-  std::vector<bool> is_fused_;     ///< products that only contracted sums use
-  std::vector<bool> is_array_;     ///< of constants
-  std::string lane_ = "l";         ///< what stands for the lane in the statement that is printed
-  uint32_t of_constants_ = kNone;  ///< the op whose operands are all constants, while printed
+  std::vector<bool> is_fused_;     ///< products used only by contracted sums
+  std::vector<bool> is_array_;     ///< constants that need an array
+  std::string lane_ = "l";         ///< index expression of the current lane
+  uint32_t of_constants_ = kNone;  ///< the current op, if all its operands are constants
   std::vector<uint32_t> open_;
   StoredRegions stored_;
   std::vector<bool> is_unit_step_;  ///< of the open loops

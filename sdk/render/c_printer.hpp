@@ -9,8 +9,8 @@
 
 namespace tenon::sdk {
 
-/// The program must be verified. Throws Failure(TN_ERROR_UNSUPPORTED) where the dialect has no
-/// words.
+/// The program must be verified. Throws Failure(TN_ERROR_UNSUPPORTED) for ops and types that the
+/// dialect lacks.
 std::string print_source(const ProgramView& program, const Dialect& dialect);
 
 }  // namespace tenon::sdk

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The words of CUDA, and its matrix atoms: fragment layouts from "Parallel Thread Execution ISA",
+// The CUDA dialect and its matrix atoms. Fragment layouts are from "Parallel Thread Execution ISA",
 // sections "Matrix Fragments for mma.m16n8k8", "... mma.m16n8k16", "... mma.m8n8k4" (.f64),
 // "... mma.m16n8k32", "ldmatrix" and "Register Fragments for wgmma.mma_async.m64nNk16".
 #include "sdk/render/cuda_dialect.hpp"
@@ -10,11 +10,11 @@
 namespace tenon::sdk {
 namespace {
 
-/// Sums inside an atom of floats are cut to a bit or two below an f32. Source: Fasi, Higham,
-/// Mikaitis, Pranesh: "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7:e330,
-/// 2021 (V100, T4, A100); Xie, Wang, Yang, Yang: "MMA-Sim", arXiv 2511.10909, 2025 (to B200). f32
-/// operands become tf32: PTX ISA, "Alternate Floating-Point Data Formats". Doubles are a chain of
-/// fused multiply-adds, each rounded to nearest (both papers); integers wrap.
+/// Float atoms truncate their sums one or two bits below the precision of f32. Source: Fasi,
+/// Higham, Mikaitis, Pranesh: "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science
+/// 7:e330, 2021 (V100, T4, A100); Xie, Wang, Yang, Yang: "MMA-Sim", arXiv 2511.10909, 2025 (to
+/// B200). f32 operands become tf32: PTX ISA, "Alternate Floating-Point Data Formats". f64 atoms are
+/// a chain of fused multiply-adds, each rounded to nearest (both papers). Integers wrap.
 constexpr uint32_t numerics_of(uint32_t dtype) {
   switch (dtype) {
     case TN_DTYPE_F64:
@@ -81,7 +81,7 @@ constexpr GpuTileLoad kTurned4 = {"tn_ldmatrix_x4_trans", "(t & 7) + (t >> 4) * 
 constexpr GpuTileLoad kTurned2 = {"tn_ldmatrix_x2_trans", "t & 15", "0"};
 constexpr GpuTileLoad kColumns2 = {"tn_ldmatrix_x2", "t & 7", "t & 8"};
 
-/// Of 16 x 8 x 32 with operands of a byte; ldmatrix turns pairs of bytes only.
+/// 16 x 8 x 32 with operands of one byte. ldmatrix can only transpose pairs of bytes.
 constexpr GpuAtom bytes(uint32_t id, uint32_t a, uint32_t b, std::string_view multiply) {
   return {with_layouts(cuda_atom(id, 16, 32, a, b), kA8, kB8, kC),
           {{"tn_ldmatrix_x4", "t & 15", "(t >> 4) * 16"}, {}},
@@ -129,9 +129,9 @@ constexpr GpuAtom kCudaAtoms[] = {
 };
 
 constexpr tn_matrix_atom kSm75[] = {kCudaAtoms[3].atom};
-/// From f8 on: not of 8.9, whose units keep 13 bits of such sums and no more (MMA-Sim), which no
-/// TN_ATOM_ bit allows. 9.0 to 11.0 make halves of f8 and use the units of f16, as the code that
-/// ptxas 13.0 emits shows; those of 12.0 keep 25 bits (MMA-Sim).
+/// Index of the first f8 atom. 8.9 must not have them: it keeps only 13 bits of such sums
+/// (MMA-Sim), which no TN_ATOM_ bit allows. 9.0 to 11.0 convert f8 to halves and use the f16 units,
+/// as code of ptxas 13.0 shows. 12.0 keeps 25 bits (MMA-Sim).
 constexpr size_t kNoF8 = 8;
 constexpr tn_matrix_atom kSm80[] = {kCudaAtoms[0].atom,  kCudaAtoms[1].atom,  kCudaAtoms[2].atom,
                                     kCudaAtoms[4].atom,  kCudaAtoms[5].atom,  kCudaAtoms[6].atom,
@@ -150,7 +150,7 @@ const GpuWords& cuda_words() {
       .shuffle = "__shfl_sync(0xffffffffu, {0}, {1})",
       .shuffle_across = "__shfl_xor_sync(0xffffffffu, {0}, {1})",
       .stream_load = "tn_stream_load_{2}({0}, {1});",
-      // ptxas 13.0 makes one of a store and a later one to the same place under a condition, across
+      // ptxas 13.0 merges a store with a later conditional store to the same address, across
       // stores between them that go to that place too (docs/found/ptxas_store_order.cu).
       .orders_stores = false,
       .stream_store = "tn_stream_store_{2}({0}, {1});",

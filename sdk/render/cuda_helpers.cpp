@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Instructions as "Parallel Thread Execution ISA" has them.
+// Instructions are those of "Parallel Thread Execution ISA".
 #include "sdk/render/cuda_helpers.hpp"
 
 namespace tenon::sdk {
@@ -21,7 +21,7 @@ namespace {
         "        \"" IN "\"(c[0]), \"" IN "\"(c[1]), \"" IN "\"(c[2]), \"" IN "\"(c[3]));\n}\n"   \
   }
 
-// wgmma, 64 x 64 x 16. A, B: whether an operand's lines lie across the sum.
+// wgmma, 64 x 64 x 16. A, B: whether the lines of an operand run along m or n, not k.
 #define TN_WGMMA_N64(DTYPE)                                                                   \
   {                                                                                           \
     "tn_wgmma_" DTYPE "_n64",                                                                 \
@@ -55,20 +55,20 @@ constexpr GpuHelper kCudaHelpers[] = {
     {"tn_encode_f16",
      "TN unsigned short tn_encode_f16(float f) {\n  unsigned short x;\n"
      "  asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(x) : \"f\"(f));\n  return x;\n}\n"},
-    // -x is neg.f32, which ptxas makes an FADD whose NaN has one bit pattern; LLVM may make the
-    // same of the common helper.
+    // ptxas turns neg.f32 into an FADD, whose NaN has one bit pattern. LLVM may turn the common
+    // helper into neg.f32.
     {"tn_neg_f32",
      "TN float tn_neg_f32(float x) {\n  float r;\n"
      "  asm(\"xor.b32 %0, %1, 0x80000000;\" : \"=f\"(r) : \"f\"(x));\n  return r;\n}\n"},
-    // ptxas 13.0 takes the negative of 16 bits after it has widened them: -(-32768) were 32768. So
-    // NVVM must not see that a number is cut, or it makes such negatives of any of these.
+    // ptxas 13.0 negates 16-bit numbers after widening: -(-32768) would be 32768. So NVVM must not
+    // see the truncation, or it makes such negations.
     {"tn_short",
      "TN short tn_short(int x) {\n  short r;\n"
      "  asm(\"cvt.s16.s32 %0, %1;\" : \"=h\"(r) : \"r\"(x));\n  return r;\n}\n"},
     {"tn_neg_f64",
      "TN double tn_neg_f64(double x) {\n  double r;\n"
      "  asm(\"xor.b64 %0, %1, 0x8000000000000000;\" : \"=d\"(r) : \"d\"(x));\n  return r;\n}\n"},
-    // The rest is of sm_80; earlier ones do it in several instructions.
+    // From sm_80 on this is one instruction; earlier ones need several.
     {"tn_encode_bf16",
      "TN unsigned short tn_encode_bf16(float f) {\n#if __CUDA_ARCH__ >= 800\n"
      "  unsigned short x;\n"
@@ -106,7 +106,7 @@ constexpr GpuHelper kCudaHelpers[] = {
      "TN void tn_stream_store_4(void* to, const void* from) {\n"
      "  __stcs((unsigned*)to, ((const tn_b4*)from)->w);\n}\n"},
 
-    // cp.async is of sm_80; before it the copy is done at once.
+    // cp.async needs sm_80; before it the copy is synchronous.
     {"tn_shared",
      "TN unsigned tn_shared(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }\n"},
     {"tn_copy_async_16",
@@ -210,9 +210,9 @@ constexpr GpuHelper kCudaHelpers[] = {
     TN_MMA_BYTES("e4m3", "e5m2", "float", "f32", "f"),
     TN_MMA_BYTES("e5m2", "e4m3", "float", "f32", "f"),
 
-    // wgmma is of sm_90a.
+    // wgmma needs sm_90a.
     {"tn_tile_at",
-     // Swizzling of 128 bytes; the steps are between columns of lines, where it takes several, and
+     // 128-byte swizzle. The steps are between columns of lines, where it takes several, and
      // between groups of eight lines.
      "TN unsigned long long tn_tile_at(const void* p, unsigned column) {\n"
      "  return (unsigned long long)((tn_shared(p) & 0x3ffff) >> 4) |\n"
@@ -230,7 +230,7 @@ constexpr GpuHelper kCudaHelpers[] = {
      "  _Pragma(\"unroll\") for (int l = 0; l < N; ++l) asm volatile(\"\" : "
      "\"+f\"(d[l])::\"memory\");\n"
      "}\n"},
-    // What threads wrote to shared memory is read by the matrix units too.
+    // Makes writes of threads to shared memory visible to the matrix units.
     {"tn_tiles_written",
      "TN void tn_tiles_written() {\n"
      "  asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n}\n"},

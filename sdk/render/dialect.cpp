@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What languages of the C family have in common.
+// Shared code of C-family dialects.
 #include "sdk/render/dialect.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ bool matches(Spelling::On on, uint8_t dtype) {
   return false;
 }
 
-/// Whether the language's own operator between operands of the dtype is the op.
+/// Whether the infix operator of the language has the semantics of the op on this dtype.
 bool is_infix(const OpInfo& op, uint8_t dtype, bool integers_wrap) {
   if (op.kind == OpKind::COMPARE || op.family == OpFamily::BITWISE) return true;
   if (is_integer(dtype)) return integers_wrap;

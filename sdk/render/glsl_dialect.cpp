@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The words of GLSL.
+// The GLSL dialect.
 #include "sdk/render/glsl_dialect.hpp"
 
 #include <fmt/format.h>
@@ -53,10 +53,10 @@ constexpr DialectData make_glsl_data(bool keeps_loops) {
 }
 constexpr DialectData kGlslData = make_glsl_data(false), kGlslRolledData = make_glsl_data(true);
 
-/// What a word in the text asks for.
+/// An extension that a word in the text requires.
 struct Extension {
   std::string_view word, name;
-  std::string_view other = {};  ///< a word that must be there too
+  std::string_view other = {};  ///< a second word that must occur too
 };
 constexpr Extension kExtensions[] = {
     {"int8_t", "GL_EXT_shader_8bit_storage"},
@@ -83,7 +83,7 @@ constexpr Extension kExtensions[] = {
 
 bool has_real_type(uint8_t dtype) { return dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64; }
 
-/// Whether SPIR-V could contract the op with another.
+/// Whether SPIR-V may contract the op with another.
 bool contracts(const tn_op& op) {
   return has_real_type(op.dtype) &&
          (op.op == TN_OP_ADD || op.op == TN_OP_SUB || op.op == TN_OP_MUL || op.op == TN_OP_FMA);
@@ -101,7 +101,7 @@ class GlslDialect : public ShaderDialect {
     return options_.keeps_loops ? kGlslRolledData : kGlslData;
   }
 
-  /// Of the explicit sizes, which C has too.
+  /// Types with explicit sizes.
   std::string_view memory_type(uint8_t dtype) const override {
     const std::string_view type = value_type(dtype);
     return dtype_bytes(dtype) == 4 ? type : dtype_info(dtype)->c;
@@ -158,7 +158,7 @@ class GlslDialect : public ShaderDialect {
     if (dtype == TN_DTYPE_F64) {
       const auto value = std::bit_cast<double>(bits);
       const bool is_plain = std::isnormal(value) || bits == 0;
-      // From two words: a device with f64 need not have 64-bit integers.
+      // Built from two words, as a device with f64 may lack 64-bit integers.
       return is_plain ? decimal(value) + "lf"
                       : fmt::format("packDouble2x32(uvec2({:#x}u, {:#x}u))",
                                     static_cast<uint32_t>(bits), bits >> 32);
@@ -188,10 +188,11 @@ class GlslDialect : public ShaderDialect {
     if (dtype == TN_DTYPE_BOOL) return fmt::format("(uint({}) != 0u)", value);
     return convert(dtype, value);
   }
-  /// Where a mask is constant, drivers see the zero that it leaves: see with_zeros().
+  /// If a mask is constant, drivers see the zero: see with_zeros().
   std::string fill(const tn_op& op, const std::string& value) const override {
     if (!is_float(op.dtype) || value != literal(0, op.dtype)) return value;
-    return has_real_type(op.dtype) ? hidden(0, op.dtype) : fmt::format("tn_opaque({})", value);
+    return has_real_type(op.dtype) ? opaque_float(0, op.dtype)
+                                   : fmt::format("tn_opaque({})", value);
   }
   std::string store(const Element& at, const std::string& value, const tn_op&) const override {
     const uint8_t dtype = at.dtype();
@@ -267,7 +268,7 @@ class GlslDialect : public ShaderDialect {
   static bool is_private(const Element& at) {
     return at.param.space == TN_SPACE_REGISTER || at.param.space == TN_SPACE_SCRATCH;
   }
-  /// Whether threads may read from the buffer what others of their workgroup wrote.
+  /// Whether threads may read data of the buffer that others of their workgroup wrote.
   bool is_exchanged(const tn_param& param) const {
     constexpr uint32_t kBoth = TN_ACCESS_READ | TN_ACCESS_WRITE;
     return has_barrier_ && (param.access & kBoth) == kBoth;
@@ -283,7 +284,7 @@ class GlslDialect : public ShaderDialect {
                        binding, access, binding, element_type(name, param), name);
   }
 
-  /// The block of push constants; `locals` gets what makes narrow values of their bits.
+  /// The block of push constants. `locals` gets conversions of narrow values from their bits.
   std::string scalars(const ProgramView& program, std::string& locals) const {
     const ScalarLayout layout = scalar_layout(program);
     if (layout.bytes == 0) return {};
@@ -304,7 +305,7 @@ class GlslDialect : public ShaderDialect {
     return out + "};\n";
   }
 
-  /// All widths in one: sdk/spirv/module.hpp takes them apart.
+  /// All widths in one mode, which sdk/spirv/module.hpp splits.
   std::string execution_modes() const {
     // Capability and mode numbers of SPV_KHR_float_controls.
     std::string out;

@@ -8,7 +8,7 @@
 
 namespace tenon::sdk {
 
-/// Float widths that a statement about floats holds for.
+/// Float widths that a feature holds for.
 struct FloatWidths {
   bool f16 = false, f32 = false, f64 = false;
 };
@@ -19,7 +19,7 @@ struct GlslOptions {
   FloatWidths preserves_specials = {};  ///< SignedZeroInfNanPreserve
   FloatWidths preserves_denormals = {};
   FloatWidths rounds_to_even = {};
-  /// Asks the driver not to unroll loops by itself: a software driver may compile them for seconds.
+  /// Asks the driver not to unroll loops: a software driver may compile unrolled loops for seconds.
   bool keeps_loops = false;
 };
 

@@ -15,7 +15,7 @@
 namespace tenon::sdk {
 namespace {
 
-/// By the upper byte of an id, whose others are m, n and k.
+/// By the upper byte of an id; the other bytes are m, n and k.
 constexpr uint32_t kDtypes[][3] = {
     {TN_DTYPE_F16, TN_DTYPE_F16, TN_DTYPE_F32}, {TN_DTYPE_BF16, TN_DTYPE_BF16, TN_DTYPE_F32},
     {TN_DTYPE_I8, TN_DTYPE_I8, TN_DTYPE_I32},   {TN_DTYPE_U8, TN_DTYPE_U8, TN_DTYPE_I32},
@@ -43,7 +43,7 @@ uint64_t role_at(const tn_op& op) {
   return kMatrixFragment | (op.imm & (kMatrixAtomBits | TN_MATRIX_ROLE));
 }
 
-/// Instructions on all elements at once; sums of floats could be contracted with products.
+/// Instructions on all elements at once. Float sums could be contracted with products.
 struct Elementwise {
   uint16_t op;
   int of_floats, of_integers;  ///< 0: none
@@ -95,7 +95,7 @@ std::optional<tn_matrix_atom> glsl_atom(uint32_t m, uint32_t n, uint32_t k, uint
   atom.subgroup = subgroup;
   atom.a_lanes = m * k / subgroup, atom.b_lanes = k * n / subgroup;
   atom.c_lanes = m * n / subgroup;
-  if (accumulator == TN_DTYPE_F32)  // Vulkan leaves open how exact sums are
+  if (accumulator == TN_DTYPE_F32)  // Vulkan does not specify the accuracy of sums
     atom.numerics = TN_ATOM_TRUNCATES | (keeps_denormals ? 0 : TN_ATOM_FLUSHES_SUBNORMALS);
   return atom;
 }
@@ -119,7 +119,7 @@ GlslMatrices::GlslMatrices(const ProgramView& program) : program_(program) {
   }
 }
 
-/// Constants and scalars that serve all elements have no role of their own.
+/// Sets the role of a value. Constants and scalars used for all elements have none.
 void GlslMatrices::learn(uint32_t value, uint64_t role) {
   const tn_op& op = program_.op(value);
   if (!role || roles_[value] || op.op == TN_OP_CONST || op.op == TN_OP_BROADCAST) return;
@@ -154,7 +154,7 @@ std::string GlslMatrices::type(uint32_t value) const {
   return empty() || !roles_[value] ? std::string() : type_name(roles_[value]);
 }
 
-/// Operands are of types that variables have not: they come from memory alone.
+/// Operand types are opaque, so operands can only be loaded from memory.
 std::string GlslMatrices::fragment(uint64_t role, uint32_t value, const std::string& name) const {
   if (roles_[value]) return name;
   if (role_of(role) != 2)
@@ -202,26 +202,26 @@ std::string GlslMatrices::statement(const tn_op& op, const std::string& name,
                 fmt::format("glsl: has no words for {} of a fragment", op_text(op.op)));
 }
 
-/// The first element in memory.
+/// A reference to the first element in memory.
 std::string GlslMatrices::place(const tn_op& op, const std::vector<std::string>& operands) const {
   const uint32_t index = program_.operands(op)[1];
   const bool is_wide = program_.op(index).dtype == TN_DTYPE_I64;
   return fmt::format("{}[{}]", operands[0], is_wide ? "int(" + operands[1] + ")" : operands[1]);
 }
 
-/// Layout, stride, and what others of the workgroup have written or will read.
+/// Layout, stride and memory access operands, for data shared by the workgroup.
 std::string GlslMatrices::order(const tn_op& op, const std::vector<std::string>& operands) const {
   require_alignment(op);
   const tn_param& param = memory_of(program_, op);
   const bool is_transposed = op.imm & TN_MATRIX_TRANSPOSED;
   // NonPrivatePointer, and MakePointerVisible or MakePointerAvailable to the workgroup or the queue
-  // family, as in what GLSL makes of other accesses.
+  // family, as glslang emits for other accesses.
   const int access = 32 | (op.op == TN_OP_MATRIX_LOAD ? 16 : 8);
   return fmt::format("{}u, int({}), {}, {}u", is_transposed ? 1 : 0, operands[2], access,
                      param.space == TN_SPACE_SHARED ? 2 : 5);
 }
 
-/// Vulkan wants the lesser of 16 bytes and a row of the matrix as it lies in memory.
+/// Vulkan requires alignment to 16 bytes or a row of the matrix in memory, whichever is less.
 void GlslMatrices::require_alignment(const tn_op& op) const {
   const uint64_t role = role_at(op);
   const tn_param& param = memory_of(program_, op);
@@ -262,7 +262,7 @@ std::string GlslMatrices::declarations(std::string_view kernel) const {
         fmt::format("spirv_by_reference {} at", info.bytes == 4 ? info.glsl : info.c);
     const std::string order = "uint order, int stride, spirv_literal int access, uint scope";
     out += type_declaration(role);
-    // OpCompositeConstruct, and those of the extension.
+    // OpCompositeConstruct, and instructions of the extension.
     declare(80, type, "fill", fmt::format("{} element", info.glsl));
     declare(4457, type, "load", at + ", " + order);
     declare(4458, "void", "store", fmt::format("{}, {} x, {}", at, type, order));

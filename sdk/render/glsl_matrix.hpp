@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Matrix atoms as cooperative matrices (SPV_KHR_cooperative_matrix), in GLSL by
-// GL_EXT_spirv_intrinsics: shaderc of Debian 12 has no words for them. A type's declaration has
-// numbers, of a tn_dtype too, where SPIR-V has ids; sdk/spirv/module.hpp puts these in.
+// Matrix atoms as cooperative matrices (SPV_KHR_cooperative_matrix). GLSL uses
+// GL_EXT_spirv_intrinsics, as shaderc of Debian 12 does not support them. Type declarations have
+// numbers, also of a tn_dtype, where SPIR-V needs ids; sdk/spirv/module.hpp replaces them.
 #pragma once
 
 #include <optional>
@@ -13,28 +13,29 @@
 
 namespace tenon::sdk {
 
-/// The atom of a subgroup with these sizes and dtypes, whose id says them; none if the language
-/// has no words for it.
+/// The atom of a subgroup with these sizes and dtypes, which its id encodes. Empty if GLSL lacks
+/// it.
 std::optional<tn_matrix_atom> glsl_atom(uint32_t m, uint32_t n, uint32_t k, uint32_t a, uint32_t b,
                                         uint32_t accumulator, uint32_t subgroup,
                                         bool keeps_denormals);
 
-/// Those of a program: each fragment is one variable, whose elements have no names.
+/// Prints the matrix ops of a program. Each fragment is one variable with opaque elements.
 class GlslMatrices {
  public:
   explicit GlslMatrices(const ProgramView& program);
   bool empty() const { return roles_.empty(); }
-  /// Of a fragment's variable; empty for other values.
+  /// Type of a fragment; empty for other values.
   std::string type(uint32_t value) const;
-  /// `value`, called `name`, as a fragment like that one: an array is one of equal elements.
+  /// `value`, called `name`, as a fragment like `like`.
   std::string fragment_like(uint32_t like, uint32_t value, const std::string& name) const {
     return fragment(roles_[like], value, name);
   }
-  /// Of a MATRIX op, or one on fragments. Throws TN_ERROR_UNSUPPORTED for what has no instruction,
-  /// and where rows in memory are not known to be aligned as Vulkan wants them.
+  /// The statement of a MATRIX op or an op on fragments. Throws TN_ERROR_UNSUPPORTED for ops
+  /// without instruction, and if rows in memory are not known to have the alignment that Vulkan
+  /// requires.
   std::string statement(const tn_op& op, const std::string& name,
                         const std::vector<std::string>& operands) const;
-  /// The types and functions that a kernel of such statements uses.
+  /// Types and functions that a kernel with such statements uses.
   std::string declarations(std::string_view kernel) const;
 
  private:

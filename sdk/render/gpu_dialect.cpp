@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs of elements move in accesses of up to 16 bytes; what has no words is a helper's call.
+// Runs of elements are moved in accesses of up to 16 bytes. Other constructs call helpers.
 #include "sdk/render/gpu_dialect.hpp"
 
 #include <fmt/format.h>
@@ -49,8 +49,8 @@ bool needs_lane(const ProgramView& program) {
   return false;
 }
 
-/// What nothing in the launch writes may be read at any time, also where buffers that are only read
-/// overlap.
+/// Whether the launch never writes the buffer, so that loads may be reordered, also if read-only
+/// buffers overlap.
 bool is_alone(const ProgramView& program, const tn_param& param) {
   if (param.access & TN_ACCESS_NOALIAS) return true;
   for (uint32_t i = 0; i < program.param_count(); ++i) {
@@ -138,7 +138,7 @@ std::string GpuDialect::header(const ProgramView& program) const {
 std::string GpuDialect::literal(uint64_t bits, uint8_t dtype) const {
   return gpu_literal(bits, dtype);
 }
-/// The sign of a narrow float is a bit: computed in f32, NaN would not keep its own.
+/// NEG of a narrow float flips its sign bit, as NaN computed in f32 would lose its sign.
 bool GpuDialect::computes(uint16_t op, uint8_t dtype) const {
   return op == TN_OP_NEG || Dialect::computes(op, dtype);
 }
@@ -177,7 +177,7 @@ std::string GpuDialect::load_lanes(const Element& at, const std::string& lanes,
 }
 
 std::string GpuDialect::store(const Element& at, const std::string& value, const tn_op& op) const {
-  if (!at.is_again || words_.orders_stores) return Dialect::store(at, value, op);
+  if (!at.follows_store || words_.orders_stores) return Dialect::store(at, value, op);
   return fmt::format("((volatile {}*){})[{}] = {};", memory_type(at.dtype()), at.memory, at.index,
                      value);
 }
@@ -228,14 +228,14 @@ std::string GpuDialect::statement(const ProgramView& program, const tn_op& op,
       for (const GpuAtom& atom : words_.atoms) {
         if (atom.atom.id != static_cast<uint32_t>(op.imm)) continue;
         const bool is_store = op.op == TN_OP_MATRIX_STORE;
-        const bool is_sums = (op.imm & TN_MATRIX_ROLE) == TN_MATRIX_C;
+        const bool is_accumulator = (op.imm & TN_MATRIX_ROLE) == TN_MATRIX_C;
         if (atom.atom.scope != TN_SCOPE_BLOCK)
           return gpu_matrix_statement(program, op, atom, name, operands);
         if (is_store)
-          return gpu_tile_sums(operands[3], program.op(program.operands(op)[3]).lanes) +
+          return gpu_tile_wait(operands[3], program.op(program.operands(op)[3]).lanes) +
                  gpu_matrix_statement(program, op, atom, name, operands);
-        return is_sums ? gpu_matrix_statement(program, op, atom, name, operands)
-                       : gpu_tile_statement(program, op, atom, name, operands);
+        return is_accumulator ? gpu_matrix_statement(program, op, atom, name, operands)
+                              : gpu_tile_statement(program, op, atom, name, operands);
       }
       break;
     case TN_OP_ASYNC_COPY:
@@ -249,7 +249,8 @@ std::string GpuDialect::statement(const ProgramView& program, const tn_op& op,
   refuse(op);
 }
 
-/// Each lane of a vector by itself; without a lane to take it from the values are combined.
+/// Handles each lane of a vector separately. An empty `lane` means a reduction, else it is a
+/// shuffle or broadcast.
 std::string GpuDialect::subgroup_statement(const ProgramView& program, const tn_op& op,
                                            const std::string& name, const std::string& value,
                                            const std::string& lane) const {
@@ -269,7 +270,7 @@ std::string GpuDialect::subgroup_statement(const ProgramView& program, const tn_
     return fmt::format("({}){}", type, fill_pattern(pattern, {of, by}));
   };
   const bool is_narrow = is_float(op.dtype) && dtype_bytes(op.dtype) < 4;
-  if (lane.empty() && is_narrow) refuse(op);  // the core widens what is not claimed
+  if (lane.empty() && is_narrow) refuse(op);  // the core widens dtypes that are not claimed
   if (!lane.empty()) {
     each(fmt::format("{} = {};", to, moved(words_.shuffle, from, lane)));
     return out;

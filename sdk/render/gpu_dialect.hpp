@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// CUDA C++ and HIP C++ as one dialect with data for what differs. Sources include nothing, as the
-// run-time compilers have no host headers. Compile with contraction of a*b+c off.
+// CUDA C++ and HIP C++ as one dialect, with data for the differences. Sources have no includes, as
+// run-time compilers lack host headers. Compile with contraction of a*b+c off.
 #pragma once
 
 #include <span>
@@ -11,22 +11,22 @@
 
 namespace tenon::sdk {
 
-/// What differs between the two languages.
+/// Differences between the two languages.
 struct GpuWords {
   std::string_view name;
-  std::string_view subgroup_barrier;   ///< a statement
-  std::string_view shuffle;            ///< {0} value {1} lane: an expression
-  std::string_view shuffle_across;     ///< {0} value {1} lane bits to flip: an expression
-  std::string_view stream_load;        ///< moves {2} bytes from {1} to {0}: a statement
-  bool orders_stores = false;          ///< keeps stores under conditions after those before them
-  std::string_view stream_store;       ///< moves {2} bytes from {1} to {0}: a statement
-  uint64_t static_shared_bytes = 0;    ///< more is declared without a size
-  std::span<const GpuHelper> helpers;  ///< go before the common ones
+  std::string_view subgroup_barrier;  ///< a statement
+  std::string_view shuffle;           ///< {0} value {1} lane: an expression
+  std::string_view shuffle_across;    ///< {0} value {1} lane bits to flip: an expression
+  std::string_view stream_load;       ///< moves {2} bytes from {1} to {0}: a statement
+  bool orders_stores = false;        ///< the compiler keeps conditional stores after earlier stores
+  std::string_view stream_store;     ///< moves {2} bytes from {1} to {0}: a statement
+  uint64_t static_shared_bytes = 0;  ///< a larger size is declared as dynamic shared memory
+  std::span<const GpuHelper> helpers;  ///< override common ones
   std::span<const GpuAtom> atoms;
 };
 
-/// True where a program has more shared memory than the language lets a kernel declare: then the
-/// launch passes header().shared_bytes as dynamic shared memory, after raising the kernel's limit.
+/// Whether a program needs more shared memory than a kernel may declare. Then the launch must raise
+/// the limit of the kernel and pass header().shared_bytes as dynamic shared memory.
 bool has_dynamic_shared(const ProgramView& program, const Dialect& dialect);
 
 class GpuDialect : public Dialect {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What ops.def pins and C++ leaves open, the same for CUDA and HIP.
+// Helpers of CUDA and HIP, for semantics of ops.def that C++ leaves open.
 #include "sdk/render/gpu_prelude.hpp"
 
 namespace tenon::sdk {
@@ -18,7 +18,7 @@ constexpr GpuHelper kGpuHelpers[] = {
      "TN unsigned long long tn_bits_of_f64(double f) {\n"
      "  return (unsigned long long)__double_as_longlong(f);\n}\n"},
 
-    // Integers wrap: computed unsigned, at least in 32 bits.
+    // Integers wrap, so compute them unsigned in at least 32 bits.
     {"tn_short", "TN short tn_short(int x) { return (short)x; }\n"},
     {"tn_add_i16", "TN short tn_add_i16(short a, short b) { return tn_short(a + b); }\n"},
     {"tn_sub_i16", "TN short tn_sub_i16(short a, short b) { return tn_short(a - b); }\n"},
@@ -31,7 +31,7 @@ constexpr GpuHelper kGpuHelpers[] = {
     {"tn_sub_{}", "TN {t} tn_sub_{n}({t} a, {t} b) { return ({t})(({u})a - ({u})b); }\n"},
     {"tn_mul_{}", "TN {t} tn_mul_{n}({t} a, {t} b) { return ({t})(({u})a * ({u})b); }\n"},
     {"tn_neg_{}", "TN {t} tn_neg_{n}({t} a) { return ({t})(({u})0 - ({u})a); }\n"},
-    // Floats flip their sign bit, NaN too. As bits, since a compiler may make -x of 0 - x.
+    // NEG flips the sign bit, also of NaN. On bits, as a compiler may turn -x into 0 - x.
     {"tn_neg_{f}", "TN {t} tn_neg_{n}({t} x) { return ({t})(x ^ {sign}); }\n"},
     {"tn_neg_f32",
      "TN float tn_neg_f32(float x) { return tn_bits_f32(tn_bits_of_f32(x) ^ 0x80000000u); }\n"},
@@ -74,7 +74,7 @@ constexpr GpuHelper kGpuHelpers[] = {
      "  if (x >= end) return {most};\n"
      "  return x <= (F)({least}) ? ({t}){least} : ({t})x;\n}\n"},
 
-    // To f32, rounded to odd: rounding that again to a narrower float rounds once.
+    // To f32, rounded to odd, so that a later rounding to a narrower float is correct.
     {"tn_odd_f64",
      "TN float tn_odd_f64(double x) {\n  const float f = (float)x;\n"
      "  const unsigned b = tn_bits_of_f32(f);\n"
@@ -90,7 +90,7 @@ constexpr GpuHelper kGpuHelpers[] = {
      "}\n"},
     {"tn_odd_u32", "TN float tn_odd_u32(unsigned x) { return tn_odd_f64((double)x); }\n"},
     {"tn_odd_i32", "TN float tn_odd_i32(int x) { return tn_odd_f64((double)x); }\n"},
-    // x*y+z of narrow floats, rounded to odd in f64; x*y is exact.
+    // x*y+z of narrow floats in f64, rounded to odd. x*y is exact.
     {"tn_fma_odd",
      "TN double tn_fma_odd(double x, double y, double z) {\n"
      "  const double product = x * y, sum = product + z;\n  if (!isfinite(sum)) return sum;\n"
@@ -117,7 +117,7 @@ constexpr GpuHelper kGpuHelpers[] = {
     {"tn_decode_f8e5m2",
      "TN float tn_decode_f8e5m2(unsigned char x) { return tn_decode_f16((unsigned short)(x << 8)); "
      "}\n"},
-    // Of a float without a row of its own: scaled by the difference of the biases, subnormals too.
+    // Decodes other narrow floats: scales by the difference of the biases, also subnormals.
     {"tn_decode_{f}",
      "TN float tn_decode_{n}({t} x) {\n"
      "  const unsigned code = x & ({sign} - 1), sign = (x & {sign}) << (32 - {bits});\n"
@@ -141,7 +141,7 @@ constexpr GpuHelper kGpuHelpers[] = {
      "TN {t} tn_encode_{n}(float x) {\n  return tn_narrow(x, {m}, {bias}, {most}, {over}, "
      "{nan});\n}\n"},
 
-    // Runs of elements, moved as one access; the place is aligned to the size.
+    // Runs of elements moved as one access. The address is aligned to the size.
     {"tn_b16", "struct __attribute__((may_alias, aligned(16))) tn_b16 { unsigned w[4]; };\n"},
     {"tn_b8", "struct __attribute__((may_alias, aligned(8))) tn_b8 { unsigned w[2]; };\n"},
     {"tn_b4", "struct __attribute__((may_alias, aligned(4))) tn_b4 { unsigned w; };\n"},
@@ -155,7 +155,7 @@ constexpr GpuHelper kGpuHelpers[] = {
     {"tn_move_2",
      "TN void tn_move_2(void* to, const void* from) { *(tn_b2*)to = *(const tn_b2*)from; }\n"},
 
-    // Atomics give the old value. What the hardware lacks is tried until nobody came between.
+    // Atomics return the old value. Those that the hardware lacks are compare-exchange loops.
     {"tn_atomic_add_{}", "TN {t} tn_atomic_add_{n}({t}* p, {t} v) { return atomicAdd(p, v); }\n"},
     {"tn_atomic_add_i64",
      "TN long long tn_atomic_add_i64(long long* p, long long v) {\n"

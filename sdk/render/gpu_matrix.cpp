@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A fragment is loaded by one instruction where its rows are known to be aligned, else by the
-// widest accesses that the layout and what is known of the addresses allow.
+// A fragment is loaded by one instruction if its rows are known to be aligned, else by the widest
+// accesses that the layout and the known alignment allow.
 #include "sdk/render/gpu_matrix.hpp"
 
 #include <fmt/format.h>
@@ -107,7 +107,7 @@ class FragmentPrinter {
                        is_run ? run : 1, move(is_run ? bytes : 0, at));
   }
 
-  /// Lanes from a multiple of it on that are neighbours: the lowest bits of the element.
+  /// Number of consecutive lanes that hold consecutive elements: a power of two.
   static uint32_t neighbours(const uint8_t* element) {
     uint32_t count = 0;
     while (count < 8 && element[count] == (TN_BIT_OF_LANE | count)) ++count;

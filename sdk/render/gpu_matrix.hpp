@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Matrix fragments in CUDA and HIP: the atom says which element a thread holds where.
+// Matrix fragments in CUDA and HIP. The atom defines which elements each thread holds.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace tenon::sdk {
 
-/// Where the bits of rows and columns are, as tn_matrix_atom has it; from "t2 t3 l1": bits 2 and 3
-/// of the thread, then bit 1 of the lane.
+/// Bits of rows and columns, as in tn_matrix_atom. "t2 t3 l1" means bits 2 and 3 of the thread,
+/// then bit 1 of the lane.
 struct GpuLayout {
   uint8_t bits[16] = {};
   constexpr GpuLayout(std::string_view row, std::string_view column) {
@@ -30,9 +30,9 @@ struct GpuLayout {
   }
 };
 
-/// One instruction that loads a whole fragment from shared memory whose rows of 16 bytes are
-/// aligned: a call with the fragment and the address that thread t gives, at memory row `row` and
-/// element `column` of it.
+/// An instruction that loads a whole fragment from shared memory with aligned rows of 16 bytes: a
+/// call with the fragment and the address of thread t, which is element `column` of memory row
+/// `row`.
 struct GpuTileLoad {
   std::string_view call;  ///< empty if there is none
   std::string_view row, column;
@@ -42,7 +42,7 @@ struct GpuAtom {
   tn_matrix_atom atom;
   GpuTileLoad plain[2];  ///< of A and B
   GpuTileLoad transposed[2];
-  std::string_view multiply;  ///< a call with d, a, b, c: what has one lane by its value
+  std::string_view multiply;  ///< a call with d, a, b, c; a fragment of one lane is passed by value
 };
 
 constexpr tn_matrix_atom with_layouts(tn_matrix_atom atom, const GpuLayout& a, const GpuLayout& b,
@@ -58,8 +58,8 @@ constexpr tn_matrix_atom with_layouts(tn_matrix_atom atom, const GpuLayout& a, c
 std::string gpu_matrix_statement(const ProgramView& program, const tn_op& op, const GpuAtom& atom,
                                  const std::string& name, const std::vector<std::string>& operands);
 
-/// For each value how many of its low bits are known to be 0 whatever the launch binds, at most 16;
-/// 0 for what is no integer. Looks through constants, sums, products, shifts, casts and loops.
+/// For each value, the number of low bits known to be 0 for all launches, at most 16; 0 for values
+/// that are not integers. Follows constants, sums, products, shifts, casts and loops.
 std::vector<uint8_t> known_zero_bits(const ProgramView& program);
 
 }  // namespace tenon::sdk

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Names are found in the text, families are instantiated, needs come first.
+// Finds helper names in the text, instantiates families, and orders helpers by dependency.
 #include "sdk/render/gpu_prelude.hpp"
 
 #include <fmt/format.h>

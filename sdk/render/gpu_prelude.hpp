@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Helper functions of printed GPU sources. Only those that a kernel names are printed: the length
-// of a source is compile time.
+// Helper functions of GPU sources. Only those that a kernel uses are printed, as long sources
+// compile slowly.
 #pragma once
 
 #include <span>
@@ -20,11 +20,11 @@ struct GpuHelper {
   std::string_view text;
 };
 
-/// What CUDA and HIP have in common.
+/// Helpers shared by CUDA and HIP.
 std::span<const GpuHelper> common_gpu_helpers();
 
-/// What `kernel` names and what that names in turn, each after what it needs; a row of `own` goes
-/// before one of the common table with the same name.
+/// The helpers that `kernel` uses, directly or indirectly, ordered by dependency. A row of `own`
+/// overrides one of the common table with the same name.
 std::string used_gpu_helpers(std::string_view kernel, std::span<const GpuHelper> own);
 
 }  // namespace tenon::sdk

@@ -10,7 +10,7 @@
 namespace tenon::sdk {
 namespace {
 
-/// Whether the lines of an operand lie along k.
+/// Whether the lines of an operand run along k.
 bool is_along_k(const tn_op& load) {
   const bool is_a = (load.imm & TN_MATRIX_ROLE) == TN_MATRIX_A;
   return is_a != ((load.imm & TN_MATRIX_TRANSPOSED) != 0);
@@ -28,7 +28,7 @@ std::string gpu_tile_statement(const ProgramView& program, const tn_op& op, cons
                                const std::string& name, const std::vector<std::string>& operands) {
   const auto values = program.operands(op);
   if (op.op == TN_OP_MATRIX_LOAD) {
-    // PTX ISA, "Matrix Descriptor Format", with swizzling of 128 bytes.
+    // PTX ISA, "Matrix Descriptor Format", with 128-byte swizzle.
     return fmt::format("const unsigned long long {} = tn_tile_at({} + {}, {} * {});", name,
                        operands[0], operands[1], operands[2],
                        dtype_bytes(static_cast<uint8_t>(op.dtype)));
@@ -42,7 +42,7 @@ std::string gpu_tile_statement(const ProgramView& program, const tn_op& op, cons
       operands[0], operands[1]);
 }
 
-std::string gpu_tile_sums(const std::string& fragment, uint32_t lanes) {
+std::string gpu_tile_wait(const std::string& fragment, uint32_t lanes) {
   return fmt::format("tn_products_wait();\ntn_hold<{}>({});\n", lanes, fragment);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Matrix atoms of several subgroups, which read their operands from tiles in shared memory that are
-// in lines (TN_SCOPE_BLOCK): wgmma. A fragment of an operand is a word that says where it lies.
+// Matrix atoms of several subgroups (wgmma), which read their operands from tiles in shared memory,
+// laid out in lines (TN_SCOPE_BLOCK). An operand fragment is a matrix descriptor.
 //
-// Products are begun and waited for at the next barrier, so that what a barrier lets others write
-// has been read; and before a fragment of sums is stored.
+// Products are asynchronous. They are waited for at the next barrier, after which tiles may be
+// overwritten, and before a fragment of sums is stored.
 #pragma once
 
 #include <span>
@@ -14,17 +14,17 @@
 
 namespace tenon::sdk {
 
-/// Whether what the program calls its subgroup is that of such an atom.
+/// Whether the program uses such an atom, whose threads are its subgroup.
 bool uses_tiles(const ProgramView& program, std::span<const GpuAtom> atoms);
 
-/// Statements of MATRIX_LOAD of an operand, and of MATRIX_MULTIPLY.
+/// Statements of an operand's MATRIX_LOAD, and of MATRIX_MULTIPLY.
 std::string gpu_tile_statement(const ProgramView& program, const tn_op& op, const GpuAtom& atom,
                                const std::string& name, const std::vector<std::string>& operands);
 
-/// Before sums are stored: `fragment` has them from here on.
-std::string gpu_tile_sums(const std::string& fragment, uint32_t lanes);
+/// Waits for the sums, before a store: `fragment` is valid after it.
+std::string gpu_tile_wait(const std::string& fragment, uint32_t lanes);
 
-/// A BARRIER in a program that uses tiles.
+/// A BARRIER in a program with tiles.
 std::string gpu_tile_barrier(const tn_op& op, const std::string& block_barrier);
 
 }  // namespace tenon::sdk

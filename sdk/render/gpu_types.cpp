@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A cast to a narrow float is rounded once: what f32 cannot hold gets there rounded to odd.
+// A cast to a narrow float rounds once: values that f32 cannot hold are first rounded to odd.
 #include "sdk/render/gpu_types.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The words of HIP, and its matrix atoms: fragment layouts from the Instruction Set Architectures
+// The HIP dialect and its matrix atoms. Fragment layouts are from the Instruction Set Architectures
 // of AMD Instinct MI200 and MI300, section "Matrix Arithmetic Instructions", and of RDNA3, as the
 // AMD Matrix Instruction Calculator prints them.
 #include "sdk/render/hip_dialect.hpp"
@@ -10,7 +10,7 @@
 namespace tenon::sdk {
 namespace {
 
-/// m x n x k, by 64 threads that hold each element once.
+/// m x n x k by 64 threads, each element held once.
 constexpr tn_matrix_atom hip_atom(uint32_t id, uint32_t edge, uint32_t k, uint32_t dtype,
                                   uint32_t sum, uint32_t numerics = 0) {
   constexpr uint32_t kThreads = 64;
@@ -26,7 +26,7 @@ constexpr tn_matrix_atom hip_atom(uint32_t id, uint32_t edge, uint32_t k, uint32
   return a;
 }
 
-/// 16 x 16 x 16 by 32 threads; threads t and t + 16 hold the same of the operands.
+/// 16 x 16 x 16 by 32 threads. Threads t and t + 16 hold the same operand elements.
 constexpr tn_matrix_atom wave32(uint32_t id, uint32_t a, uint32_t b, uint32_t sum,
                                 uint32_t numerics = 0) {
   tn_matrix_atom out = hip_atom(id, 16, 16, a, sum, numerics);
@@ -36,7 +36,7 @@ constexpr tn_matrix_atom wave32(uint32_t id, uint32_t a, uint32_t b, uint32_t su
   return out;
 }
 
-/// A is `lanes` neighbours along k for each row, and so is B for each column.
+/// Each thread holds `lanes` neighbours along k, of a row of A and of a column of B.
 constexpr GpuLayout kA16x4 = {"t0 t1 t2 t3", "l0 l1 t4 t5"};
 constexpr GpuLayout kB16x4 = {"l0 l1 t4 t5", "t0 t1 t2 t3"};
 constexpr GpuLayout kA32x4 = {"t0 t1 t2 t3 t4", "l0 l1 t5"};
@@ -138,8 +138,8 @@ constexpr GpuAtom kHipAtoms[] = {
      "tn_wmma_i8<true, false>"},
 };
 
-/// Those of gfx942 keep subnormals and cut sums to 24 bits below the greatest term, towards -Inf
-/// (MMA-Sim).
+/// Atoms of gfx942 keep subnormals and truncate sums to 24 bits below the greatest term, towards
+/// -Inf (MMA-Sim).
 constexpr tn_matrix_atom cutting(const GpuAtom& row) {
   tn_matrix_atom hip_atom = row.atom;
   hip_atom.numerics = kCuts;
@@ -156,8 +156,8 @@ constexpr tn_matrix_atom kGfx942[] = {
 constexpr tn_matrix_atom kGfx11[] = {kHipAtoms[11].atom, kHipAtoms[12].atom, kHipAtoms[13].atom,
                                      kHipAtoms[14].atom, kHipAtoms[15].atom, kHipAtoms[16].atom};
 
-/// By the beginning of an architecture's name. gfx908 has some of gfx90a's, gfx950 and gfx12 others
-/// of their own.
+/// Atoms by prefix of an architecture's name. gfx908 has some of gfx90a's; gfx950 and gfx12 have
+/// others.
 struct AtomsOf {
   std::string_view architecture;
   std::span<const tn_matrix_atom> atoms;

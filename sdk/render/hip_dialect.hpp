@@ -12,7 +12,7 @@ namespace tenon::sdk {
 
 const Dialect& hip_dialect();
 
-/// The matrix atoms of an architecture as "gfx90a"; sorted by id.
+/// The matrix atoms of an architecture, as "gfx90a", sorted by id.
 std::span<const tn_matrix_atom> hip_atoms(std::string_view architecture);
 
 /// Threads of a subgroup: 64 on gfx9 and before, 32 from gfx10 on.

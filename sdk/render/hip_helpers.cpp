@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Builtins as clang's BuiltinsAMDGPU.def has them.
+// Builtins are those of clang's BuiltinsAMDGPU.def.
 #include "sdk/render/hip_helpers.hpp"
 
 namespace tenon::sdk {
 namespace {
 
-// Numbers of a matrix core as clang's builtins take them: several in a vector or a word, or one.
+// Operands of matrix core builtins: several in a vector or a word, or one.
 #define TN_MFMA(NAME, SUM, SUMS, IN, BUILTIN)                                             \
   {                                                                                       \
     "tn_mfma_" NAME,                                                                      \
@@ -33,7 +33,7 @@ constexpr GpuHelper kHipHelpers[] = {
     {"tn_encode_f16",
      "TN unsigned short tn_encode_f16(float f) {\n"
      "  return __builtin_bit_cast(unsigned short, (_Float16)f);\n}\n"},
-    // sqrtf is off by one unit at times, whatever the options: the neighbours are tried.
+    // sqrtf is sometimes off by one unit, whatever the options, so try the neighbours.
     {"tn_sqrt_f32",
      "TN float tn_sqrt_f32(float x) {\n"
      "  if (!(x > 0) || !isfinite(x)) return sqrtf(x);\n"
@@ -48,7 +48,7 @@ constexpr GpuHelper kHipHelpers[] = {
     {"tn_stream_8", "typedef unsigned tn_stream_8 __attribute__((vector_size(8), may_alias));\n"},
     {"tn_stream_4", "typedef unsigned tn_stream_4 __attribute__((may_alias));\n"},
 
-    // There are no asynchronous copies: it is done at once.
+    // There are no asynchronous copies, so the copy is synchronous.
     {"tn_copy_async_16",
      "TN void tn_copy_async_16(void* to, const void* from) { tn_move_16(to, from); }\n"},
     {"tn_copy_async_8",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Conversions of f32: narrow floats live as their bits in a u32 and are rounded once, by integers.
+// Conversions of f32. Narrow floats are bits in a u32, and are rounded once, by integer arithmetic.
 #include "sdk/render/shader_helpers.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ ShaderHelper encoder(const DTypeInfo& dtype) {
                       f.overflow, f.quiet_nan)};
 }
 
-/// Of a float without a helper of its own.
+/// Decodes a narrow float without its own helper.
 ShaderHelper decoder(const DTypeInfo& dtype) {
   const NarrowFormat& f = dtype.format;
   return {fmt::format("tn_decode_{}", dtype.text),
@@ -47,12 +47,12 @@ ShaderHelper decoder(const DTypeInfo& dtype) {
 
 void add_cast_helpers(std::vector<ShaderHelper>& out) {
   const ShaderHelper helpers[] = {
-      // What compilers do not join with the sums and products that it is used in.
+      // Keeps compilers from reassociating or contracting x with its uses.
       {"tn_exact", R"(fn tn_exact(x: f32) -> f32 {
   return bitcast<f32>(tn_opaque(bitcast<u32>(x)));
 }
 )"},
-      // By its bits: compilers take it that x == x.
+      // By bits, as compilers assume x == x.
       {"tn_is_nan", R"(fn tn_is_nan(x: f32) -> bool {
   return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }
@@ -61,7 +61,7 @@ void add_cast_helpers(std::vector<ShaderHelper>& out) {
   return (bitcast<u32>(x) & 0x7fffffffu) == 0x7f800000u;
 }
 )"},
-      // Mesa takes an integer that went to f32 and comes back for itself, rounded or not.
+      // Mesa folds a round trip of an integer through f32 to the integer, though it may round.
       {"tn_i32_of_f32", R"(fn tn_i32_of_f32(x: f32) -> i32 {
   if (tn_is_nan(x)) { return 0; }
   if (x >= 2147483648.0f) { return 2147483647; }
@@ -75,7 +75,7 @@ void add_cast_helpers(std::vector<ShaderHelper>& out) {
   return u32(tn_exact(x));
 }
 )"},
-      // To f32 with the last bit sticky, so that rounding it again rounds once.
+      // To f32, rounded to odd, so that a later rounding is correct.
       {"tn_odd_u32", R"(fn tn_odd_u32(x: u32) -> f32 {
   if (x < 0x1000000u) { return f32(x); }
   return f32((x & 0xffffff00u) | select(0u, 0x100u, (x & 0xffu) != 0u));
@@ -86,9 +86,9 @@ void add_cast_helpers(std::vector<ShaderHelper>& out) {
   return tn_odd_u32(u32(x));
 }
 )"},
-      // x*y+z of floats of at most 12 bits, whose product is exact unless it is near the smallest
-      // numbers, with a sticky last bit too. A product that is too large may come back: scaled, the
-      // sum is exact then.
+      // x*y+z of floats of at most 12 bits, rounded to odd. The product is exact unless it is near
+      // the
+      // smallest numbers. If it overflows the sum may still be finite, so the sum is scaled.
       {"tn_fma_odd", R"(fn tn_fma_odd(x: f32, y: f32, z: f32) -> f32 {
   let product: f32 = x * y;
   if (tn_is_infinite(product) && !tn_is_infinite(x) && !tn_is_infinite(y)) {
@@ -129,7 +129,7 @@ void add_cast_helpers(std::vector<ShaderHelper>& out) {
   return tn_decode_f16(x << 8u);
 }
 )"},
-      // `shift` mantissa bits fall away, `rebias` is the difference of the exponents' biases, and
+      // Drops `shift` mantissa bits. `rebias` is the difference of the exponent biases, and
       // the last place of `magic` is the smallest subnormal number.
       {"tn_encode",
        R"(fn tn_encode(x: f32, shift: u32, rebias: u32, magic: f32, over: u32, nan: u32) -> u32 {
@@ -150,7 +150,7 @@ void add_cast_helpers(std::vector<ShaderHelper>& out) {
 )"}};
   out.insert(out.end(), std::begin(helpers), std::end(helpers));
   for (const DTypeInfo& dtype : all_dtypes()) {
-    const bool is_short = dtype.format.bias < 127;  // of fewer exponents than f32
+    const bool is_short = dtype.format.bias < 127;  // fewer exponents than f32
     if (!is_narrow_float(dtype.dtype) || !is_short) continue;
     out.push_back(encoder(dtype));
     const std::string own = fmt::format("tn_decode_{}", dtype.text);

@@ -17,7 +17,7 @@ constexpr uint32_t kWide = 4;  ///< lanes of a vector in memory
 
 bool is_narrow_integer(uint8_t dtype) { return is_integer(dtype) && dtype_bytes(dtype) < 4; }
 
-/// Whether the op on narrow integers, done in 32 bits, can leave their range.
+/// Whether the result of the op on narrow integers, computed in 32 bits, can leave their range.
 bool grows(uint16_t op) {
   return op == TN_OP_ADD || op == TN_OP_SUB || op == TN_OP_MUL || op == TN_OP_NEG ||
          op == TN_OP_SHL || op == TN_OP_IDIV;
@@ -30,8 +30,8 @@ std::string with_point(std::string text) {
 
 }  // namespace
 
-/// Where one element of a buffer is touched by itself all are: a language may let no second
-/// variable stand for the same memory.
+/// If one element of a buffer is accessed alone, all are: a language may forbid a second variable
+/// for the same memory.
 ShaderDialect::ShaderDialect(const ProgramView& program, const ShaderMath& math) : math_(math) {
   std::set<std::string> narrow;
   for (uint32_t i = 0; i < program.op_count(); ++i) {
@@ -76,7 +76,7 @@ std::string ShaderDialect::index_of(const Element& at) {
 
 bool ShaderDialect::is_coded(uint8_t dtype) { return is_narrow_float(dtype); }
 
-uint8_t ShaderDialect::held(uint8_t dtype) {
+uint8_t ShaderDialect::variable_dtype(uint8_t dtype) {
   if (is_coded(dtype)) return TN_DTYPE_U32;
   if (!is_narrow_integer(dtype)) return dtype;
   return is_signed(dtype) ? TN_DTYPE_I32 : TN_DTYPE_U32;
@@ -86,7 +86,7 @@ std::string ShaderDialect::convert(uint8_t to, const std::string& value) const {
   return fmt::format("{}({})", value_type(to), value);
 }
 
-/// A 32-bit value reduced to a narrow integer's range.
+/// Wraps a 32-bit value to the range of a narrow integer.
 std::string ShaderDialect::wrap(const std::string& value, uint8_t to) const {
   if (!is_narrow_integer(to)) return value;
   const uint32_t bits = 8 * dtype_bytes(to);
@@ -95,7 +95,8 @@ std::string ShaderDialect::wrap(const std::string& value, uint8_t to) const {
 }
 
 std::string ShaderDialect::truncate(const std::string& value, uint8_t from, uint8_t to) const {
-  std::string wide = fmt::format("tn_{}_of_{}({})", dtype_text(held(to)), dtype_text(from), value);
+  std::string wide =
+      fmt::format("tn_{}_of_{}({})", dtype_text(variable_dtype(to)), dtype_text(from), value);
   if (!is_narrow_integer(to)) return wide;
   const uint32_t bits = 8 * dtype_bytes(to);
   if (!is_signed(to)) return fmt::format("min({}, {}u)", wide, (1u << bits) - 1);
@@ -108,7 +109,8 @@ std::string ShaderDialect::cast(const std::string& value, uint8_t from, uint8_t 
     const std::string wide = fmt::format("tn_decode_{}({})", dtype_text(from), value);
     return cast(wide, TN_DTYPE_F32, to);
   }
-  if (to == TN_DTYPE_BOOL) return fmt::format("({} != {})", value, literal(0, held(from)));
+  if (to == TN_DTYPE_BOOL)
+    return fmt::format("({} != {})", value, literal(0, variable_dtype(from)));
   if (is_coded(to)) {
     std::string real = value;
     const bool is_wide = is_integer(from) && dtype_bytes(from) >= 4;
@@ -121,10 +123,10 @@ std::string ShaderDialect::cast(const std::string& value, uint8_t from, uint8_t 
   }
   if (is_float(from) && is_integer(to)) return truncate(value, from, to);
   if (!is_integer(to) || from == TN_DTYPE_BOOL) return convert(to, value);
-  const bool extends_sign = held(from) == TN_DTYPE_I32 && to == TN_DTYPE_I64;
-  const std::string moved = held(from) == held(to) ? value
-                            : extends_sign         ? fmt::format("tn_i64_of_i32({})", value)
-                                                   : convert(to, value);
+  const bool extends_sign = variable_dtype(from) == TN_DTYPE_I32 && to == TN_DTYPE_I64;
+  const std::string moved = variable_dtype(from) == variable_dtype(to) ? value
+                            : extends_sign ? fmt::format("tn_i64_of_i32({})", value)
+                                           : convert(to, value);
   const bool fits = dtype_bytes(from) < dtype_bytes(to) && (!is_signed(from) || is_signed(to));
   return fits ? moved : wrap(moved, to);
 }
@@ -135,13 +137,13 @@ std::string ShaderDialect::to_bits(const std::string& value, uint8_t from) const
     return fmt::format("({} & {:#x}u)", convert(TN_DTYPE_U32, value),
                        (1u << 8 * dtype_bytes(from)) - 1);
   }
-  return held(from) == TN_DTYPE_U32 ? value : convert(TN_DTYPE_U32, value);
+  return variable_dtype(from) == TN_DTYPE_U32 ? value : convert(TN_DTYPE_U32, value);
 }
 
 std::string ShaderDialect::from_bits(const std::string& bits, uint8_t to) const {
   if (to == TN_DTYPE_F32) return float_of_bits(bits, to);
   if (to == TN_DTYPE_BOOL) return fmt::format("({} != 0u)", bits);
-  return held(to) == TN_DTYPE_U32 ? bits : wrap(convert(TN_DTYPE_I32, bits), to);
+  return variable_dtype(to) == TN_DTYPE_U32 ? bits : wrap(convert(TN_DTYPE_I32, bits), to);
 }
 
 std::string ShaderDialect::bit_cast(const std::string& value, uint8_t from, uint8_t to) const {
@@ -161,10 +163,10 @@ std::string ShaderDialect::round_literal(uint32_t upper, uint8_t dtype) const {
   return text.starts_with('-') ? "(" + text + ")" : text;
 }
 
-/// Of constants that an op has alone, so that none is computed ahead.
+/// Hides a constant from constant folding in ops whose operands are all constant.
 std::string ShaderDialect::kept(const tn_op& op, const std::string& value) const {
   if (op.op != TN_OP_CONST) return value;
-  if (op.dtype == TN_DTYPE_F32) return hidden(static_cast<uint32_t>(op.imm), op.dtype);
+  if (op.dtype == TN_DTYPE_F32) return opaque_float(static_cast<uint32_t>(op.imm), op.dtype);
   if (op.dtype != TN_DTYPE_F64) return value;
   const auto word = [&](uint64_t bits) {
     return convert(TN_DTYPE_U64, fmt::format("tn_opaque({:#x}u)", bits & UINT32_MAX));
@@ -172,7 +174,7 @@ std::string ShaderDialect::kept(const tn_op& op, const std::string& value) const
   return float_of_bits(word(op.imm >> 32) + " << 32u | " + word(op.imm), op.dtype);
 }
 
-std::string ShaderDialect::hidden(uint32_t upper, uint8_t dtype) const {
+std::string ShaderDialect::opaque_float(uint32_t upper, uint8_t dtype) const {
   const std::string word = fmt::format("tn_opaque({:#x}u)", upper);
   const bool is_wide = dtype == TN_DTYPE_F64;
   return float_of_bits(is_wide ? convert(TN_DTYPE_U64, word) + " << 32u" : word, dtype);
@@ -188,7 +190,7 @@ std::string ShaderDialect::with_zeros(uint16_t op, uint8_t dtype,
   std::vector<std::string> out(operands.begin(), operands.end());
   for (std::string& operand : out) {
     for (uint32_t sign : {0u, kSign}) {
-      if (operand == round_literal(sign, dtype)) operand = hidden(sign, dtype);
+      if (operand == round_literal(sign, dtype)) operand = opaque_float(sign, dtype);
     }
   }
   return Dialect::spell(op, dtype, out);
@@ -200,7 +202,7 @@ bool ShaderDialect::is_native(OpFamily family) const {
          (family == OpFamily::ANGLE && math_.native_sin);
 }
 
-/// The sign of what is held as bits is a bit, of NaN too.
+/// NEG of a float that is held as bits flips the sign bit, also of NaN.
 bool ShaderDialect::computes(uint16_t op, uint8_t dtype) const {
   return op == TN_OP_NEG && is_coded(dtype);
 }
@@ -211,7 +213,7 @@ std::string ShaderDialect::spell(uint16_t op, uint8_t dtype,
     return fmt::format("{} ^ {:#x}u", operands[0], 1u << (8 * dtype_bytes(dtype) - 1));
   }
   if (is_narrow_integer(dtype)) {
-    const std::string value = Dialect::spell(op, held(dtype), operands);
+    const std::string value = Dialect::spell(op, variable_dtype(dtype), operands);
     return grows(op) ? wrap("(" + value + ")", dtype) : value;
   }
   if (dtype == TN_DTYPE_F32 && is_native(op_info(op)->family)) {
@@ -291,7 +293,7 @@ std::string ShaderDialect::subgroup_statement(const ProgramView& program, const 
   if (op.op == TN_OP_SUBGROUP_BROADCAST)
     return define(op, name, moved("subgroupBroadcast", operands[0], fmt::format("{}u", op.imm)));
   if (op.op != TN_OP_SUBGROUP_REDUCE) refuse(op);
-  // A butterfly: the languages' own reductions leave the order, and NaN, open.
+  // A butterfly, as reductions of the languages leave order and NaN open.
   const auto reduce = static_cast<uint16_t>(op.imm);
   const uint8_t wide = is_coded(op.dtype) ? uint8_t{TN_DTYPE_F32} : op.dtype;
   std::string out = fmt::format("{}\n{} = {};", declare(op, name), name, operands[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What GLSL and WGSL have in common: bool is a type of its own, integers below 32 bits live in i32
-// and u32, and narrow floats as their bits in a u32, computed as f32 and rounded once.
+// Shared by GLSL and WGSL: bool is a separate type, integers below 32 bits are held in i32 and u32,
+// and narrow floats as bits in a u32, computed in f32 and rounded once.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +14,15 @@
 
 namespace tenon::sdk {
 
-/// How transcendental functions are printed: a driver's own may be less exact than the profile
+/// How transcendental functions are printed: those of a driver may be less exact than the profile
 /// that its plugin declares.
 struct ShaderMath {
-  bool native_exp = false;  ///< the family POWER by the language's functions
+  bool native_exp = false;  ///< use functions of the language for the family POWER
   bool native_log = false;  ///< LOG
   bool native_sin = false;  ///< ANGLE
 };
 
-/// What both say alike.
+/// Spellings of both languages.
 inline constexpr Spelling kShaderSpellings[] = {
     {TN_OP_CMPLT, Spelling::On::kBool, "!{0} && {1}"},
     {TN_OP_ADD, Spelling::On::kBool, "{0} || {1}"},
@@ -72,38 +72,37 @@ class ShaderDialect : public Dialect {
                           const tn_op& op) const override;
 
  protected:
-  /// A float whose lower bits are zero, by the upper word of it (all of it for f32), so that a
-  /// compiler does not see that it is constant.
-  std::string hidden(uint32_t upper, uint8_t dtype) const;
-  /// Between a 32- or 64-bit float and the unsigned integer of its size.
+  /// A float with zero low bits, from its upper word (the whole f32), hidden from constant folding.
+  std::string opaque_float(uint32_t upper, uint8_t dtype) const;
+  /// Bit casts between a 32- or 64-bit float and the unsigned integer of its size.
   virtual std::string float_of_bits(const std::string& bits, uint8_t to) const = 0;
   virtual std::string bits_of_float(const std::string& value, uint8_t from) const = 0;
 
-  /// A value from its bits, zero-extended in a u32; the dtype has at most 32 bits.
+  /// A value of at most 32 bits from its zero-extended bits in a u32.
   std::string from_bits(const std::string& bits, uint8_t to) const;
   std::string to_bits(const std::string& value, uint8_t from) const;
   std::string convert(uint8_t to, const std::string& value) const;
 
-  /// Whether a buffer is an array of vectors of four: nothing of it is touched but such vectors.
+  /// Whether a buffer is an array of vectors of four, as it is only accessed by such vectors.
   bool is_wide(std::string_view memory) const { return wide_.contains(memory); }
   virtual std::string vector_type(uint8_t dtype) const = 0;
 
-  /// Of a SUBGROUP op, in words that both have; any other op is refused.
+  /// The statement of a SUBGROUP op; other ops are refused.
   std::string subgroup_statement(const ProgramView& program, const tn_op& op,
                                  const std::string& name,
                                  const std::vector<std::string>& operands) const;
 
-  /// Its index. A constant that lies outside can only stand under a mask that is false, but
-  /// compilers refuse it: then 0.
+  /// The index of an element. A constant index out of bounds can only occur under a false mask, but
+  /// compilers refuse it, so it becomes 0.
   static std::string index_of(const Element& at);
 
-  /// The shortest text that reads back as the same normal number, with a point or an exponent.
+  /// The shortest text that parses to the same normal number, with a point or an exponent.
   static std::string decimal(float value);
   static std::string decimal(double value);
 
   /// The dtype whose variables hold values of `dtype`.
-  static uint8_t held(uint8_t dtype);
-  /// Whether its variables hold its bits.
+  static uint8_t variable_dtype(uint8_t dtype);
+  /// Whether variables of the dtype hold its bits.
   static bool is_coded(uint8_t dtype);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which helpers there are, and which of them a text uses.
+// Lists helpers, and finds those that a text uses.
 #include "sdk/render/shader_helpers.hpp"
 
 #include <algorithm>
@@ -7,13 +7,13 @@
 namespace tenon::sdk {
 namespace {
 
-// There is a workgroup, but no compiler makes use of that.
+// There is at least one workgroup, but no compiler uses that.
 constexpr std::string_view kGlslOpaque = R"(uint tn_opaque(uint x) {
   return x | (gl_NumWorkGroups.x == 0u ? 1u : 0u);
 }
 )";
 
-// Mesa (22.3 at least) compares a sign-extended integer with a constant wrongly, if it sees both.
+// Mesa (22.3 at least) miscompiles comparisons of a sign-extended integer with a constant.
 constexpr std::string_view kGlslExtend = R"(int64_t tn_i64_of_i32(int x) {
   return int64_t(x) | int64_t(tn_opaque(0u));
 }

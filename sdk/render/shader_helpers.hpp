@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The helper functions of shaders: what ops.def pins and a shading language leaves open.
+// Helper functions of shaders, for semantics of ops.def that shading languages leave open.
 //
-// Each is written once, in WGSL with the 64-bit types that WGSL lacks (i64, u64, f64); GLSL's text
-// is made from it word by word. Beyond WGSL they may call `tn_opaque(u32) -> u32`, which gives its
-// argument back and which a compiler that breaks rules of floats does not see through.
+// Each is written once, in WGSL plus 64-bit types (i64, u64, f64), and translated to GLSL word by
+// word. They may also call `tn_opaque(u32) -> u32`, an identity function that hides a value from
+// compilers which break float semantics.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +16,28 @@ namespace tenon::sdk {
 
 struct ShaderHelper {
   std::string name;
-  std::string text;  ///< the function, called `name`; calls only helpers that stand before it
+  std::string text;  ///< the function `name`; calls only earlier helpers
 };
 
-/// In groups: integers of 32 or 64 bits, conversions, functions of f32, and what only GLSL has
-/// (whose text may hold GLSL that WGSL has not).
+/// Add groups of helpers: integers of 32 or 64 bits, conversions, functions of f32, and those only
+/// for GLSL, whose text may use GLSL features.
 void add_integer_helpers(std::vector<ShaderHelper>& out, const std::string& bits);
 void add_cast_helpers(std::vector<ShaderHelper>& out);
 void add_math_helpers(std::vector<ShaderHelper>& out);
 void add_wide_helpers(std::vector<ShaderHelper>& out);
 void add_wide_math_helpers(std::vector<ShaderHelper>& out);
 
-/// All of them, in WGSL's words; without those that need what it has not.
+/// All helpers that WGSL supports, in WGSL.
 std::span<const ShaderHelper> wgsl_helpers();
-/// All of them, in GLSL's words.
+/// All helpers, in GLSL.
 std::span<const ShaderHelper> glsl_helpers();
 
 /// Whether `text` calls the function.
 bool calls(std::string_view text, std::string_view name);
-/// The text of those of `helpers` that `text` calls, and of those that they call.
+/// The text of the helpers that `text` calls, directly or indirectly.
 std::string used_helpers(std::span<const ShaderHelper> helpers, std::string_view text);
 
-/// A helper's text in GLSL.
+/// Translates the text of a helper to GLSL.
 std::string glsl_from_wgsl(std::string_view text);
 
 }  // namespace tenon::sdk

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Integers: division by zero, shifts out of range. Narrower ones are held in 32 bits.
+// Integers: division by zero, and shifts out of range. Narrow ones are held in 32 bits.
 #include "sdk/render/dialect.hpp"
 #include "sdk/render/shader_helpers.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Maximum, minimum and transcendental functions of f32, to about 2 units in the last place where a
-// device gives nothing but correctly rounded sums and products. Coefficients: interpolation at
-// Chebyshev nodes, of errors below 2e-8. No step depends on a fused multiply-add, nor on a compiler
-// that leaves sums of floats in their order.
+// Maximum, minimum and transcendental functions of f32, to about 2 units in the last place on
+// devices with correctly rounded sums and products. Coefficients: interpolation at Chebyshev nodes,
+// errors below 2e-8. No step relies on fused multiply-add, or on a compiler keeping the order of
+// float sums.
 #include "sdk/render/shader_helpers.hpp"
 
 namespace tenon::sdk {
@@ -11,7 +11,7 @@ namespace {
 ShaderHelper make(const char* name, const char* text) { return {name, text}; }
 
 void add_order(std::vector<ShaderHelper>& out) {
-  // Integers in the order of the floats: -0 below +0, NaN beyond all.
+  // Maps floats to integers of the same order: -0 below +0, NaN above all.
   out.push_back(make("tn_order", R"(fn tn_order(x: f32, nan: i32) -> i32 {
   let bits: i32 = bitcast<i32>(x);
   return select(bits ^ ((bits >> 31u) & 0x7fffffff), nan, (bits & 0x7fffffff) > 0x7f800000);
@@ -72,7 +72,7 @@ void add_exponentials(std::vector<ShaderHelper>& out) {
 }
 
 void add_logarithms(std::vector<ShaderHelper>& out) {
-  // The logarithm of what has no finite one.
+  // The logarithm of arguments without a finite one.
   out.push_back(make("tn_log_special", R"(fn tn_log_special(x: f32) -> f32 {
   let bits: u32 = bitcast<u32>(x);
   let no_zero: f32 = select(tn_nan(), x, bits == 0x7f800000u);
@@ -143,7 +143,7 @@ void add_sine(std::vector<ShaderHelper>& out) {
   return (x >> 16u) * (y >> 16u) + (middle >> 16u) + (other >> 16u) + carry;
 }
 )"));
-  // Payne and Hanek: |x| * 2/pi modulo 4 in fixed point, from the 96 bits of 2/pi that matter.
+  // Payne-Hanek reduction: |x| * 2/pi modulo 4 in fixed point, from the relevant 96 bits of 2/pi.
   out.push_back(make("tn_sine", R"(fn tn_sine(x: f32, shift: u32) -> f32 {
   let magnitude: u32 = bitcast<u32>(x) & 0x7fffffffu;
   let mantissa: u32 = (magnitude & 0x7fffffu) | 0x800000u;

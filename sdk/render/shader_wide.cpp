@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Conversions between 64-bit types and others, which WGSL has not.
+// Conversions between 64-bit types, which WGSL lacks, and others.
 #include <array>
 
 #include "sdk/render/dialect.hpp"
@@ -9,7 +9,7 @@ namespace tenon::sdk {
 namespace {
 
 void add_rounding(std::vector<ShaderHelper>& out) {
-  // Its 32 leading bits, the last one sticky; exact below 2^32.
+  // The 32 leading bits with a sticky last bit; exact below 2^32.
   out.push_back({"tn_odd_u64", R"(fn tn_odd_u64(x: u64) -> f32 {
   let high: u32 = u32(x >> 32u);
   if (high == 0u) { return tn_odd_u32(u32(x)); }
@@ -24,7 +24,7 @@ void add_rounding(std::vector<ShaderHelper>& out) {
   return tn_odd_u64(u64(x));
 }
 )"});
-  // Without the bits below the point.
+  // Clears the bits below the binary point.
   out.push_back({"tn_trunc_f64", R"(fn tn_trunc_f64(x: f64) -> f64 {
   let bits: u64 = bitcast<u64>(x);
   let exponent: u32 = u32(bits >> 52u) & 0x7ffu;
@@ -33,7 +33,7 @@ void add_rounding(std::vector<ShaderHelper>& out) {
   return bitcast<f64>((bits >> (1075u - exponent)) << (1075u - exponent));
 }
 )"});
-  // To the f32 on either side whose last bit is odd, unless it is exact.
+  // To f32, rounded to odd.
   out.push_back({"tn_odd_f64", R"(fn tn_odd_f64(x: f64) -> f32 {
   let near: f32 = f32(x);
   let bits: u32 = bitcast<u32>(near);
@@ -87,7 +87,7 @@ void add_saturation(std::vector<ShaderHelper>& out) {
 }
 
 void add_wide_order(std::vector<ShaderHelper>& out) {
-  // As those of f32, by integers.
+  // By integers, as for f32.
   out.push_back({"tn_order64", R"(fn tn_order64(x: f64, nan: i64) -> i64 {
   if (tn_is_nan64(x)) { return nan; }
   let bits: i64 = i64(bitcast<u64>(x));

@@ -108,7 +108,8 @@ void add_wide_sine(std::vector<ShaderHelper>& out) {
   return u64(words[word]);
 }
 )"});
-  // |x| * 2/pi modulo 4 from the 192 bits of 2/pi that matter, by rows of the schoolbook.
+  // Payne-Hanek: |x| * 2/pi modulo 4 from the relevant 192 bits of 2/pi, by schoolbook
+  // multiplication.
   out.push_back({"tn_sine64", R"(fn tn_sine64(x: f64, shift: u32) -> f64 {
   let magnitude: u64 = bitcast<u64>(x) & 0x7ffffffffffffffful;
   let mantissa: u64 = (magnitude & 0xffffffffffffful) | 0x10000000000000ul;

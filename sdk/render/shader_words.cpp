@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// WGSL to GLSL, for the little of both that the helpers are written in.
+// Translates WGSL to GLSL, for the subset that the helpers use.
 #include <algorithm>
 #include <cctype>
 
@@ -70,7 +70,7 @@ class Translator {
     return at == std::end(kWords) ? word : at->glsl;
   }
 
-  /// `name: type` as `type name`; floats that are computed must not be contracted.
+  /// `name: type` as `type name`. Computed floats get `precise`, which forbids contraction.
   std::string declaration(bool is_local) {
     while (!is_identifier_char(rest_[0])) rest_.remove_prefix(1);
     const std::string_view name = take_word();
@@ -81,7 +81,7 @@ class Translator {
            std::string(name);
   }
 
-  /// From after `fn` to before the brace.
+  /// Translates from after `fn` to before the brace.
   std::string signature() {
     skip(" ");
     const std::string name(take_word());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which stores are under a condition that an earlier one to the same memory was not under: some
-// compilers make one of the two.
+// Finds conditional stores after a less conditional store to the same memory, which some compilers
+// merge wrongly.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,19 @@ class StoredRegions {
  public:
   void enter(bool is_if) { open_.push_back({is_if, {}}); }
   void enter_else() { open_.back().stored.clear(); }
-  /// What a loop stores is stored, where compilers unroll it.
+  /// Stores of a loop count as unconditional, as compilers may unroll it.
   void leave() {
     const Region left = std::move(open_.back());
     open_.pop_back();
     if (!left.is_if) open_.back().stored.insert(left.stored.begin(), left.stored.end());
   }
-  /// No store passes a barrier.
+  /// Compilers do not move stores across a barrier.
   void meet() {
     for (Region& region : open_) region.stored.clear();
   }
-  /// A store to a param; `is_masked`: under a condition of its own.
-  bool is_again(uint32_t param, bool is_masked) {
+  /// Adds a store to a param, and tells whether it follows a less conditional one. `is_masked`: it
+  /// has its own condition.
+  bool follows_store(uint32_t param, bool is_masked) {
     if (!is_masked) open_.back().stored.insert(param);
     bool is_under = is_masked;
     for (size_t k = open_.size(); k-- > 0; is_under = is_under || open_[k].is_if)
@@ -36,7 +37,7 @@ class StoredRegions {
  private:
   struct Region {
     bool is_if = false;
-    std::set<uint32_t> stored;  ///< params, without a condition of its own
+    std::set<uint32_t> stored;  ///< params of unmasked stores in this region
   };
   std::vector<Region> open_{1};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The words of WGSL.
+// The WGSL dialect.
 #include "sdk/render/wgsl_dialect.hpp"
 
 #include <fmt/format.h>
@@ -56,7 +56,7 @@ class WgslDialect : public ShaderDialect {
       : ShaderDialect(program, options.math) {
     for (uint32_t i = 0; i < program.op_count(); ++i) {
       const tn_op& op = program.op(i);
-      find_joins(program, i);
+      find_reassociable(program, i);
       if (op.op != TN_OP_ATOMIC) continue;
       const tn_op& memory = program.op(program.operands(op)[0]);
       const std::string name =
@@ -67,7 +67,7 @@ class WgslDialect : public ShaderDialect {
   }
   const DialectData& data() const override { return kWgslData; }
 
-  /// Empty where it is packed in words.
+  /// Empty for dtypes packed in words.
   std::string_view memory_type(uint8_t dtype) const override {
     const std::string_view type = value_type(dtype);
     return dtype_bytes(dtype) == 4 ? type : std::string_view();
@@ -80,7 +80,7 @@ class WgslDialect : public ShaderDialect {
   }
 
   std::string kept(const tn_op& op, const std::string& value) const override {
-    return joins_.contains(&op) ? "tn_exact(" + value + ")" : ShaderDialect::kept(op, value);
+    return reassociable_.contains(&op) ? "tn_exact(" + value + ")" : ShaderDialect::kept(op, value);
   }
 
   std::string spell(uint16_t op, uint8_t dtype,
@@ -118,7 +118,7 @@ class WgslDialect : public ShaderDialect {
     const uint32_t* size = program.header().workgroup;
     std::string thread;
     if (const uint32_t threads = program.header().subgroup_size) {
-      // Only where a subgroup is a part of a row do implementations agree which threads it has.
+      // Implementations agree on the threads of a subgroup only if it is part of a row.
       if (size[0] % threads)
         throw Failure(TN_ERROR_UNSUPPORTED,
                       fmt::format("wgsl: expected rows of whole subgroups of {} threads, got {}",
@@ -136,12 +136,12 @@ class WgslDialect : public ShaderDialect {
   }
 
   std::string literal(uint64_t bits, uint8_t dtype) const override {
-    value_type(dtype);  // refuses what there is not
+    value_type(dtype);  // throws for unsupported dtypes
     if (dtype == TN_DTYPE_BOOL) return bits ? "true" : "false";
     if (dtype == TN_DTYPE_F32) {
       const float value = std::bit_cast<float>(static_cast<uint32_t>(bits));
       if (std::isnormal(value) || bits == 0) return decimal(value) + "f";
-      // A constant expression must not be infinite or NaN.
+      // Constant expressions must not be infinite or NaN.
       const std::string word = fmt::format("{:#x}u", bits);
       return float_of_bits(std::isfinite(value) ? word : "tn_opaque(" + word + ")", dtype);
     }
@@ -205,7 +205,7 @@ class WgslDialect : public ShaderDialect {
   }
 
  private:
-  /// Atomic elements are words: floats are exchanged as their bits.
+  /// Atomic elements are words, so floats are exchanged as bits.
   std::string to_word(const std::string& value, uint8_t dtype) const {
     return dtype == TN_DTYPE_F32 ? bits_of_float(value, dtype) : value;
   }
@@ -219,19 +219,19 @@ class WgslDialect : public ShaderDialect {
   static bool is_sum(uint16_t op, uint8_t dtype) {
     return dtype == TN_DTYPE_F32 && (op == TN_OP_ADD || op == TN_OP_SUB || op == TN_OP_MUL);
   }
-  /// WGSL lets compilers take (x + y) - x for y; so what a sum or product takes from another one,
-  /// also from one in a loop that may be unrolled, is kept apart.
-  void find_joins(const ProgramView& program, uint32_t i) {
+  /// WGSL lets compilers reassociate, as (x + y) - x to y. So operands of a sum or product that are
+  /// sums or products, also across iterations of an unrolled loop, go through tn_exact.
+  void find_reassociable(const ProgramView& program, uint32_t i) {
     const tn_op& op = program.op(i);
     if (op.op == TN_OP_CARRY && op.dtype == TN_DTYPE_F32) carries_.insert(value_name(i));
     if (!is_sum(op.op, op.dtype) && op.op != TN_OP_NEG && op.op != TN_OP_FMA) return;
     for (uint32_t operand : program.operands(op)) {
       const tn_op& from = program.op(operand);
-      if (is_sum(from.op, from.dtype)) joins_.insert(&from);
+      if (is_sum(from.op, from.dtype)) reassociable_.insert(&from);
     }
   }
 
-  /// A binding has at least one element, but no compiler makes use of that.
+  /// A binding has at least one element, but no compiler uses that.
   static std::string opaque(const ProgramView& program) {
     std::string zero = "0u";
     for (uint32_t i = program.param_count(); i-- > 0;) {
@@ -255,7 +255,7 @@ class WgslDialect : public ShaderDialect {
     return dtype == TN_DTYPE_F32 ? "atomic<u32>" : "atomic<" + type + ">";
   }
 
-  /// The language's exchange may fail though the values are equal.
+  /// A compare-exchange loop, as that of the language may fail spuriously.
   std::string exchange(const ProgramView& program, const tn_param& param) const {
     const std::string type = param.dtype == TN_DTYPE_I32 ? "i32" : "u32";
     return fill_pattern(R"(
@@ -291,10 +291,10 @@ fn exchange_{0}(i: i32, value: {1}, compare: {1}) -> {1} {
                              buffer_count(program));
   }
 
-  std::set<std::string> atomics_;    ///< memory that ATOMICs touch
-  std::set<std::string> exchanged_;  ///< that of them which needs exchange()
-  std::set<std::string> carries_;    ///< of f32
-  std::set<const tn_op*> joins_;     ///< sums and products that sums and products are made of
+  std::set<std::string> atomics_;        ///< memory that ATOMICs touch
+  std::set<std::string> exchanged_;      ///< the part of it that needs exchange()
+  std::set<std::string> carries_;        ///< of f32
+  std::set<const tn_op*> reassociable_;  ///< sums and products used by sums and products
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program whose launches bind buffers, and bring its scalars as one block of bytes.
+// A program whose launches bind buffers and pass scalars as one block of bytes.
 #pragma once
 
 #include <utility>
@@ -9,10 +9,10 @@
 
 namespace tenon::sdk {
 
-/// What a Recorder launches.
+/// The executable of a Recorder.
 class ShaderExecutable : public ProgramExecutable {
  public:
-  /// `device` null: it can be looked at and saved, not launched.
+  /// `device` null: it can be printed and saved, but not launched.
   ShaderExecutable(Program program, const Device* device)
       : ProgramExecutable(std::move(program)),
         device_(device),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A device whose driver has a queue in order and takes commands one by one, on handles and offsets,
-// as OpenCL's does. Submissions, checks, waits, timelines and fills of any pattern are done here.
+// A device whose driver has an in-order queue and takes single commands with handles and offsets,
+// as OpenCL does. Implements submissions, checks, waits, timelines, and fills of any pattern.
 #pragma once
 
 #include <deque>
@@ -12,27 +12,27 @@
 
 namespace tenon::sdk {
 
-/// A place in the queue.
+/// A position in the queue.
 class Mark {
  public:
   virtual ~Mark() = default;
-  /// Whether all before it has ended. What it throws fails all work that has not ended, and loses
-  /// the device: nothing more is to be done for that.
+  /// Whether all earlier work has ended. If it throws, all unfinished work fails and the device is
+  /// lost.
   virtual bool is_reached() = 0;
-  /// Returns when it is reached or never will be.
+  /// Waits until it is reached or never will be.
   virtual void wait() = 0;
 };
 
-/// Derive and implement what follows; one thread at a time calls the functions that enqueue, so a
-/// kernel's arguments may be set in it. An executable is the backend's own class: cast it. The
-/// destructor of what derives begins with close(), while its queue still works. An error of a
-/// command that the driver can tell fails the signals of its submission; one that it finds later,
-/// at a mark, is the device's, which is lost (TN_ERROR_DEVICE_LOST from then on).
+/// Derive and implement the virtual functions. One thread at a time enqueues, so it may set
+/// arguments of a kernel object. Cast executables to the class of the backend. The destructor of a
+/// derived class must first call close(), while its queue still works. An error when enqueuing
+/// fails the signals of the submission. An error found later, at a mark, loses the device
+/// (TN_ERROR_DEVICE_LOST from then on).
 class QueueDevice : public RecordingDevice {
  public:
-  /// One for each BUFFER and SCALAR param, in their order.
+  /// One for each BUFFER and SCALAR param, in order.
   struct Argument {
-    Range buffer;                       ///< without memory where there are no bytes
+    Range buffer;                       ///< no memory if it has no bytes
     std::span<const std::byte> scalar;  ///< as wide as the dtype; empty for a buffer
   };
   struct Launch {
@@ -42,20 +42,20 @@ class QueueDevice : public RecordingDevice {
   };
 
  protected:
-  // Each enqueues a command, checked and not empty. One call at a time. What they throw fails the
-  // signals of the submission.
+  // Each enqueues a checked, non-empty command. One call at a time. If it throws, the signals of
+  // the submission fail.
   virtual void launch(const Launch& launch) = 0;
   virtual void copy(const Range& to, const Range& from) = 0;
   /// Offset and size are multiples of 4.
   virtual void fill_words(const Range& to, uint32_t word) = 0;
-  /// Any offset. The bytes stay until the next mark is reached.
+  /// Any offset. The bytes stay valid until the next mark is reached.
   virtual void write(const Range& to, std::span<const std::byte> bytes) = 0;
-  /// Behind all that was enqueued; begins to run it.
+  /// Adds a mark after all enqueued commands, and starts them.
   virtual std::unique_ptr<Mark> mark() = 0;
-  /// Returns when nothing runs, lost or not.
+  /// Waits until nothing runs, also on a lost device.
   virtual void drain() noexcept = 0;
 
-  /// For the destructor of what derives.
+  /// For destructors of derived classes.
   void close() {
     RecordingDevice::close([this] { drain(); });
   }
@@ -71,7 +71,7 @@ class QueueDevice : public RecordingDevice {
     uint64_t number;
     std::shared_ptr<Mark> mark;
   };
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< guards the members below
   std::deque<Running> running_;
   uint64_t ended_ = 0;
 };

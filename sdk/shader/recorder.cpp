@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Checks, barriers, and fills of any pattern by those that a driver has.
+// Checks, barriers, and fills of any pattern.
 #include "sdk/shader/recorder.hpp"
 
 #include <fmt/format.h>
@@ -84,8 +84,8 @@ void Recorder::launch(const tn_command& command) {
   dispatch({executable, buffers, bound.scalars, command.grid});
 }
 
-/// Bytes up to a word, words, bytes after them; or, of a pattern of eight bytes, a start that
-/// doubles.
+/// Fills bytes up to a word, words, and the bytes after them. A pattern of eight bytes is written
+/// once and copied in doubling ranges.
 void Recorder::fill(const Range& to, uint64_t pattern) {
   const auto word = static_cast<uint32_t>(pattern);
   if (pattern >> 32 == word) {

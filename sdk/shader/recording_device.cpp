@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Recorders go round.
 #include "sdk/shader/recording_device.hpp"
 
 namespace tenon::sdk {

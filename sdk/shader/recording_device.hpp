@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A device of one queue, to which recordings are handed over; each recorder is used again when what
-// it recorded has ended.
+// A device with one queue that executes recordings. A recorder is reused when its recording has
+// ended.
 #pragma once
 
 #include <atomic>
@@ -15,32 +15,32 @@ namespace tenon::sdk {
 
 class RecordingDevice : public Device, private CountedQueue {
  public:
-  /// Records now, in any number of threads at once, and hands over when its waits allow. Throws
-  /// what Recorder::record throws; then nothing of the submission runs.
+  /// Records at once, thread-safe, and hands over when the waits are reached. Throws what
+  /// Recorder::record throws; then nothing of the submission runs.
   void submit(const Submission& submission) override { submit(submission, take()); }
   std::unique_ptr<Timeline> make_timeline(uint64_t value) override;
 
-  /// The device is lost, and stays so.
+  /// Marks the device as lost.
   void lose() { is_lost_ = true; }
   /// Throws TN_ERROR_DEVICE_LOST after lose().
   void require_alive() const;
 
  protected:
-  /// The same, with a recorder of take().
+  /// The same with a recorder from take().
   void submit(const Submission& submission, const std::shared_ptr<Recorder>& recorder);
-  /// One whose last recording has ended, or that is new.
+  /// A recorder whose last recording has ended, or a new one.
   std::shared_ptr<Recorder> take();
   virtual std::unique_ptr<Recorder> make_recorder() = 0;
-  /// As CountedQueue::Start; not called when the device is lost. When this throws, what was
-  /// recorded has ended or never begins.
+  /// Submits a recording, as CountedQueue::Start. Not called on a lost device. If it throws, the
+  /// recording must have ended or must never begin.
   virtual void hand_over(Recorder& recorder, uint64_t number, uint64_t after) = 0;
   /// Number of the last submission that has ended.
   virtual uint64_t last_ended() = 0;
-  /// Returns when that submission has ended.
+  /// Waits until that submission has ended.
   void wait_for(uint64_t number) override = 0;
 
-  /// For the destructor of what derives: what has not started never will, `wait_idle` waits for the
-  /// rest, lost or not, and the recorders are destroyed.
+  /// For destructors of derived classes. Drops work that has not started, calls `wait_idle`, which
+  /// waits for the rest, lost or not, and destroys the recorders.
   template <class Wait>
   void close(const Wait& wait_idle) {
     CountedQueue::close();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a driver compiles from source to a binary that it takes again.
+// An executable that a driver compiles from source to a binary, which it can load again.
 #pragma once
 
 #include <string>
@@ -16,17 +16,17 @@ class SourceExecutable : public ShaderExecutable {
     Program program;
     std::vector<std::byte> binary;
   };
-  /// What save() of the same identity and build of the library wrote; throws
-  /// TN_ERROR_INCOMPATIBLE for other bytes.
+  /// Unpacks bytes of save() with this identity and build. Throws TN_ERROR_INCOMPATIBLE for other
+  /// bytes.
   static Saved saved(std::span<const std::byte> bytes, std::string_view identity);
 
   std::string text(tn_text_kind kind) const override;
   std::vector<std::byte> save() const override;
-  /// As the driver gives it.
+  /// The binary of the driver.
   virtual std::vector<std::byte> binary() const = 0;
 
  protected:
-  /// `identity`: what else than the source decides what the binary is, as the names of device and
+  /// `identity`: everything but the source that determines the binary, as names of device and
   /// driver.
   SourceExecutable(Program program, const Device* device, const Dialect& dialect,
                    std::string identity);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls shaderc.
 #include "sdk/spirv/compiler.hpp"
 
 #include <fmt/format.h>
@@ -18,14 +17,14 @@ namespace {
 
 constexpr int kAnyWorkgroup = 1 << 16;
 
-/// Of shaderc, for all threads: it allows that.
+/// Options of shaderc, shared by all threads, which shaderc allows.
 shaderc_compile_options_t options() {
   static const shaderc_compile_options_t kOptions = [] {
     const shaderc_compile_options_t made = shaderc_compile_options_initialize();
     shaderc_compile_options_set_target_env(made, shaderc_target_env_vulkan,
                                            shaderc_env_version_vulkan_1_2);
     shaderc_compile_options_set_target_spirv(made, shaderc_spirv_version_1_5);
-    // The device's limits hold, not those that shaderc takes for usual.
+    // The limits of the device apply, not the defaults of shaderc.
     for (const shaderc_limit axis :
          {shaderc_limit_max_compute_work_group_size_x, shaderc_limit_max_compute_work_group_size_y,
           shaderc_limit_max_compute_work_group_size_z})

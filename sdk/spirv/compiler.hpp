@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// GLSL to SPIR-V 1.5 as Vulkan 1.2 takes it, by shaderc. Any number of threads at once.
+// Compiles GLSL to SPIR-V 1.5 for Vulkan 1.2 with shaderc. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace tenon::sdk {
 
-/// The words of a module whose entry point is main, from a compute shader. Throws
-/// TN_ERROR_COMPILE_FAILED with the compiler's words.
+/// Compiles a compute shader to a module with entry point main. Throws TN_ERROR_COMPILE_FAILED with
+/// the message of the compiler.
 std::vector<uint32_t> compile_glsl(const std::string& source);
-/// A module as assembly for people. Throws TN_ERROR_UNSUPPORTED where it is newer than SPIRV-Tools.
+/// Disassembles a module. Throws TN_ERROR_UNSUPPORTED if it is newer than SPIRV-Tools.
 std::string disassemble(std::span<const uint32_t> words);
 
 }  // namespace tenon::sdk

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Prints, compiles, saves, loads.
 #include "sdk/spirv/executable.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program as SPIR-V, with its texts and its saved form; a backend derives from it and adds what
-// its driver makes of the code.
+// A program as SPIR-V, with its texts and saved form. A backend derives from it and adds the
+// pipeline of its driver.
 #pragma once
 
 #include <cstddef>
@@ -15,24 +15,24 @@
 
 namespace tenon::sdk {
 
-/// What a SpirvExecutable is made of.
+/// The contents of a SpirvExecutable.
 struct SpirvCode {
   Program program;
   SpirvTarget target;
   std::vector<uint32_t> words;
-  std::vector<std::byte> driver_data;  ///< that was saved with it; may be empty
+  std::vector<std::byte> driver_data;  ///< saved with it; may be empty
 };
 
-/// Throws TN_ERROR_COMPILE_FAILED with the compiler's words.
+/// Throws TN_ERROR_COMPILE_FAILED with the message of the compiler.
 SpirvCode compile_spirv(const ProgramView& program, const SpirvTarget& target);
-/// What SpirvExecutable::save() gave; throws TN_ERROR_INCOMPATIBLE for anything else.
+/// Unpacks bytes of SpirvExecutable::save(). Throws TN_ERROR_INCOMPATIBLE for other bytes.
 SpirvCode load_spirv(std::span<const std::byte> bytes, const SpirvTarget& target,
                      std::string_view identity);
 
 class SpirvExecutable : public ShaderExecutable {
  public:
-  /// `identity` says what driver_data() is for: backend, version, driver. The target and this build
-  /// of the plugin are always part of what saved bytes must match.
+  /// `identity` names backend, version and driver of driver_data(). Saved bytes must also match the
+  /// target and the build of the plugin.
   SpirvExecutable(const SpirvCode& code, const Device* device, std::string identity);
 
   std::string text(tn_text_kind kind) const override;
@@ -40,7 +40,7 @@ class SpirvExecutable : public ShaderExecutable {
   std::span<const uint32_t> words() const { return words_; }
 
  protected:
-  /// What the driver has made of the code, to be saved with it: a pipeline cache.
+  /// Data of the driver to save with the code: a pipeline cache.
   virtual std::vector<std::byte> driver_data() const { return {}; }
 
  private:

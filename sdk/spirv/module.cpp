@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Numbers of opcodes and the layout of instructions: SPIR-V's specification, 2.3 and 3.
+// Opcodes and the layout of instructions are from the SPIR-V specification, 2.3 and 3.
 #include "sdk/spirv/module.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using Words = std::vector<uint32_t>;
 
-constexpr size_t kHeader = 5, kBound = 3;  ///< words; where the bound of ids is
+constexpr size_t kHeader = 5, kBound = 3;  ///< words of the header; index of the id bound
 constexpr uint32_t kExecutionMode = 16, kTypeVoid = 19, kTypeInt = 21, kTypeFloat = 22,
                    kConstant = 43, kTypeMatrix = 4456;
 constexpr uint32_t kWidthModes[] = {4459, 4461, 4462};  ///< that sdk/render/glsl_dialect.cpp prints
@@ -31,7 +31,7 @@ void add(Words& out, uint32_t op, std::initializer_list<uint32_t> operands) {
   out.insert(out.end(), operands);
 }
 
-/// The opcode of a scalar type's declaration, and what follows the id there.
+/// The opcode of the declaration of a scalar type, and its operands after the id.
 Words scalar(uint32_t dtype) {
   const auto of = static_cast<uint8_t>(dtype);
   const uint32_t bits = 8 * dtype_bytes(of);
@@ -40,8 +40,9 @@ Words scalar(uint32_t dtype) {
   return {kTypeInt, bits, is_signed(of) ? 1u : 0u};
 }
 
-/// What the types of matrices refer to, and these types, as words; `bound` is that of ids. Scalar
-/// types, each of which a module may have once, are all in it; empty without matrices.
+/// Declarations of matrix types, and of the types and constants that they use. `bound` is the id
+/// bound. Includes all scalar types, as a module may declare each only once. Empty without
+/// matrices.
 Words matrix_types(const Words& module, uint32_t& bound) {
   std::map<Words, uint32_t> scalars;  // ids
   std::map<uint32_t, uint32_t> constants;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What GLSL has no words for, put into the words that shaderc makes.
+// Adds to a module of shaderc what GLSL cannot express.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace tenon::sdk {
 
-/// An execution mode of several widths becomes one of each: glslang keeps one of each name. The
-/// numbers in the type of a cooperative matrix become ids: the first, of a tn_dtype, that of the
-/// type, the others those of constants.
+/// Splits an execution mode with several widths, as glslang keeps only one of each name. Replaces
+/// numbers in a cooperative matrix type by ids: the first, a tn_dtype, by that of the type, others
+/// by those of constants.
 std::vector<uint32_t> completed(const std::vector<uint32_t>& module);
 
 }  // namespace tenon::sdk

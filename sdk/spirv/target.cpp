@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Names of targets, and their properties.
+// Target names, and properties of targets.
 #include "sdk/spirv/target.hpp"
 
 #include <fmt/format.h>
@@ -94,7 +94,7 @@ std::unique_ptr<PropertyTable> spirv_properties(const SpirvTarget& target) {
   p.max_bindings = 4;
   p.max_buffer_bytes = uint64_t{1} << 27;
   p.max_shared_bytes = 16384;
-  p.max_scratch_bytes = 16384;  // arrays of one thread; more than any GPU has registers for
+  p.max_scratch_bytes = 16384;  // private arrays; larger than the registers of any GPU
   p.subgroup_min = p.subgroup_max = target.subgroup;
   if (target.is_software) p.max_loop_trips = kLlvmpipeLoopTrips;  // it may be that driver
   return table;
@@ -110,7 +110,7 @@ std::unique_ptr<PropertyTable> named_spirv_properties(std::string_view name) {
   }
   tn_memory_space space = TN_INIT(tn_memory_space);
   space.flags = TN_MEMORY_DEVICE;
-  space.alignment = 256;  // at most, in Vulkan 1.2
+  space.alignment = 256;  // the largest that Vulkan 1.2 allows a device to require
   space.copy_from = 1;
   table->add_memory(space);
   return table;
@@ -118,7 +118,7 @@ std::unique_ptr<PropertyTable> named_spirv_properties(std::string_view name) {
 
 namespace {
 
-/// Why a program with MATRIX ops cannot be printed.
+/// Why a program with MATRIX ops cannot be printed, or "".
 std::string exceeds_words(const ProgramView& program) {
   tn_error error = TN_INIT(tn_error);
   bool uses = false;

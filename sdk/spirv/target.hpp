@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What SPIR-V code may use of a device that is there or not, and what such a device can then do.
+// A SPIR-V target: features that code may use, and the properties that follow.
 #pragma once
 
 #include <cstdint>
@@ -24,26 +24,26 @@ struct SpirvTarget {
   uint32_t subgroup = 0;              ///< threads; 0 without subgroup operations
   std::vector<tn_matrix_atom> atoms;  ///< of glsl_atom(); need i8, i16 and that subgroup
 
-  /// As "spirv1.5+i8+i16+f64+subgroup8"; "+coop" stands for all atoms.
+  /// As "spirv1.5+i8+i16+f64+subgroup8"; "+coop" means all atoms.
   std::string name() const;
   GlslOptions glsl_options() const;
 };
 
-/// "vulkan1.2" has all but subgroups, "spirv1.5" nothing that is optional; "vulkan1.2+coop" is
-/// the first with subgroups of 32 and atoms as NVIDIA's, and limits that such devices have.
+/// "vulkan1.2" has all features but subgroups, "spirv1.5" no optional ones. "vulkan1.2+coop" is the
+/// first with subgroups of 32, the atoms of NVIDIA, and the limits of such devices.
 std::optional<SpirvTarget> find_spirv_target(std::string_view name);
 
-/// What print_glsl() has words for, with the limits that Vulkan 1.2 requires of every device; no
-/// memory space.
+/// Properties for the ops that print_glsl() supports, with the minimum limits of Vulkan 1.2,
+/// without a memory space.
 std::unique_ptr<PropertyTable> spirv_properties(const SpirvTarget& target);
-/// The same for a target by name, with one memory space; null if the name means nothing.
+/// The same for a target by name, with one memory space; null if the name is unknown.
 std::unique_ptr<PropertyTable> named_spirv_properties(std::string_view name);
 
-/// Limits that tn_properties has no field for; these are what every device of Vulkan 1.2 has.
+/// Limits without a field in tn_properties. Defaults are the minimum of Vulkan 1.2.
 struct SpirvLimits {
   uint32_t push_constant_bytes = 128;
-  uint32_t usual_subgroup = 0;                ///< threads, where a pipeline asks for no size
-  uint32_t workgroup_subgroups = UINT32_MAX;  ///< of another size, in a workgroup
+  uint32_t usual_subgroup = 0;                ///< threads, if a pipeline does not require a size
+  uint32_t workgroup_subgroups = UINT32_MAX;  ///< most subgroups of a required size in a workgroup
 };
 /// Empty, or why a program within the properties cannot be compiled. For Backend::supports.
 std::string exceeds_spirv_limits(const ProgramView& program, const SpirvLimits& limits = {});

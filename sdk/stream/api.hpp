@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the host logic of GPU backends asks of a driver whose model is CUDA's: streams, events,
-// modules, graphs. HIP has the same functions with the same parameters under other names, so a
-// backend fills a StreamApi by symbol names, and states in a StreamVendor (vendor.hpp) what
-// differs.
+// The driver functions that GPU backends use, in the model of CUDA: streams, events, modules,
+// graphs. HIP has the same functions and parameters under other names, so a backend fills a
+// StreamApi by symbol names, and implements differences in a StreamVendor (vendor.hpp).
 //
 // Handles are opaque here, device addresses are 64-bit integers and every function returns the
 // driver's status, 0 for success. That is the calling convention of both drivers on 64-bit
@@ -23,7 +22,7 @@ struct ApiFunction;
 struct ApiGraph;
 struct ApiGraphExec;
 
-/// Who may reach the memory of a pool: CUmemAccessDesc and hipMemAccessDesc.
+/// Access rights to the memory of a pool: CUmemAccessDesc and hipMemAccessDesc.
 struct ApiPoolAccess {
   int location_type = 1;  ///< a device
   int location = 0;       ///< its number
@@ -31,7 +30,7 @@ struct ApiPoolAccess {
 };
 static_assert(sizeof(void*) == 8, "device addresses are pointers of 64 bits");
 
-/// Flags and codes whose numbers the drivers share.
+/// Flags and codes that are equal in both drivers.
 inline constexpr unsigned kApiStreamNonBlocking = 1;
 inline constexpr unsigned kApiEventBlockingSync = 1;
 inline constexpr unsigned kApiEventDisableTiming = 2;
@@ -40,8 +39,8 @@ inline constexpr int kApiCaptureRelaxed = 2;
 inline constexpr int kApiFunctionDynamicShared = 8;
 inline constexpr int kApiNotReady = 600;
 
-/// A device is its ordinal, or the calling thread's current one. Those marked [optional] may be
-/// null.
+/// A device is given by ordinal, or is the current one of the thread. Functions marked [optional]
+/// may be null.
 struct StreamApi {
   int (*init)(unsigned flags);
   int (*driver_version)(int* out);

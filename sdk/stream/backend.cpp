@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Devices, capabilities, compilation.
+// Devices, properties and compilation.
 #include "sdk/stream/backend.hpp"
 
 #include <unistd.h>
@@ -35,7 +35,7 @@ tn_memory_space pinned_space() {
   return space;
 }
 
-/// What the dialect has words for.
+/// Claims the ops of the dialect.
 void claim_words(PropertyTable& table, const Dialect& dialect) {
   table.claim(dialect.data().ops).claim(kVectorOps).claim(kWorkgroupOps).claim(kSubgroupOps);
   table.store_all().compute_registers(kAccessBytes);
@@ -84,9 +84,9 @@ const std::vector<StreamDeviceFacts>& StreamBackend::devices() {
   return devices_;
 }
 
-/// Opened at the first use, and tried anew where it was not there.
+/// Opened at first use; tried again if it was missing.
 const StreamCompiler& StreamBackend::compiler() {
-  devices();  // what is compiled must be loaded by the driver
+  devices();  // opens the driver, which must be able to load the code
   const std::lock_guard lock(mutex_);
   if (!compiler_) compiler_ = platform_.open_compiler(driver_version_);
   return *compiler_;
@@ -101,7 +101,7 @@ std::vector<tn_device_info> StreamBackend::enumerate(std::string& reason) {
 
 std::unique_ptr<Device> StreamBackend::open(uint32_t index, Options&) {
   const StreamDeviceFacts& facts = devices().at(index);
-  // Neither vendor's driver serves a child of its process, and one that is asked may wait for ever.
+  // Drivers of neither vendor work in a child of fork, where calls may hang.
   if (process_ != getpid()) {
     throw Failure(TN_ERROR_UNSUPPORTED,
                   fmt::format("the driver was opened by process {}, of which this one, {}, is a "

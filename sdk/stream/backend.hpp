@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A backend of stream devices: all but the driver's names, the language and the compiler.
+// A backend of stream devices: everything but driver functions, language and compiler.
 #pragma once
 
 #include <sys/types.h>
@@ -20,25 +20,25 @@
 
 namespace tenon::sdk {
 
-/// Source to binary; any number of threads at once.
+/// Compiles source to a binary. Thread-safe.
 class StreamCompiler {
  public:
   virtual ~StreamCompiler() = default;
-  /// Nothing for a target that this compiler does not know.
+  /// Empty for a target that this compiler does not know.
   virtual std::optional<StreamLimits> find_target(std::string_view name) const = 0;
-  /// Fills binary, registers and spills of a program's source; throws TN_ERROR_COMPILE_FAILED with
-  /// the compiler's words.
+  /// Compiles the source in `code` and sets binary, registers and spills. Throws
+  /// TN_ERROR_COMPILE_FAILED with the message of the compiler.
   virtual void compile(const ProgramView& program, StreamCode& code) const = 0;
-  /// Throws TN_ERROR_UNSUPPORTED where it cannot.
+  /// Throws TN_ERROR_UNSUPPORTED if it cannot.
   virtual std::string disassemble(const StreamCode& code) const = 0;
-  /// As "NVRTC 13.0": what else than source and target decides what a binary is.
+  /// As "NVRTC 13.0": what besides source and target determines a binary.
   virtual std::string identity() const = 0;
 };
 
-/// What a backend brings. The makers throw TN_ERROR_NOT_FOUND with the reason.
+/// The parts that a backend provides. The open functions throw TN_ERROR_NOT_FOUND with the reason.
 struct StreamPlatform {
   std::unique_ptr<StreamVendor> (*open_driver)();
-  /// `driver_version` as the driver gives it, 12040 for CUDA 12.4; 0 where there is no driver.
+  /// `driver_version` as the driver reports it, 12040 for CUDA 12.4; 0 without a driver.
   std::unique_ptr<StreamCompiler> (*open_compiler)(int driver_version);
   const Dialect& (*dialect)();
   std::span<const tn_matrix_atom> (*atoms)(std::string_view target);
@@ -74,11 +74,11 @@ class StreamBackend : public Backend {
   std::once_flag discovered_;
   std::unique_ptr<StreamVendor> driver_;
   std::vector<StreamDeviceFacts> devices_;
-  std::string reason_;      ///< why there are none
+  std::string reason_;      ///< why there are no devices
   int driver_version_ = 0;  ///< 0: no driver
-  pid_t process_ = 0;       ///< that opened the driver
+  pid_t process_ = 0;       ///< the process that opened the driver
   StreamScheduler scheduler_;
-  std::mutex mutex_;  ///< of the compiler
+  std::mutex mutex_;  ///< guards the compiler
   std::unique_ptr<StreamCompiler> compiler_;
   NamedTargets<> targets_;
 };

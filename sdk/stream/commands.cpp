@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Launches, copies, fills.
 #include "sdk/stream/commands.hpp"
 
 #include <algorithm>
@@ -18,8 +17,8 @@ uint64_t address_of(const std::byte* data) { return reinterpret_cast<uint64_t>(d
 void launch(const HostCommand& command, std::span<const HostArgument> arguments,
             StreamContext& context, ApiStream* stream) {
   if (!command.grid[0] || !command.grid[1] || !command.grid[2]) return;
-  // A launch takes the address of each argument's value, and reads as many bytes as the kernel
-  // declares: little-endian scalars begin at the same byte whatever their size.
+  // A launch takes the address of each argument and reads the bytes that the kernel declares. So
+  // the address of a little-endian 64-bit value is right for narrower scalars too.
   std::vector<uint64_t> values(arguments.size());
   std::vector<void*> addresses(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -43,8 +42,7 @@ void copy(const HostCommand& command, StreamContext& context, ApiStream* stream)
                 "copy");
 }
 
-/// The width that a fill with the same bytes can have: a pattern of equal halves is one of half the
-/// size.
+/// The smallest width of a fill with the same bytes: a pattern of equal halves has half the size.
 uint32_t least_width(uint64_t pattern, uint32_t width) {
   while (width > 1) {
     const uint32_t half_bits = width * 4;
@@ -55,8 +53,8 @@ uint32_t least_width(uint64_t pattern, uint32_t width) {
   return width;
 }
 
-/// Writes the pattern once, byte by byte, then doubles what is there: for patterns of 8 bytes,
-/// which drivers do not fill with, and addresses that are not aligned to their pattern.
+/// Writes the pattern once, byte by byte, then copies it in doubling ranges. For 8-byte patterns,
+/// which drivers do not support, and addresses that are not aligned to the pattern.
 void fill_by_doubling(const HostCommand& command, StreamContext& context, ApiStream* stream) {
   const uint64_t to = address_of(command.destination);
   for (uint32_t i = 0; i < command.pattern_size; ++i) {

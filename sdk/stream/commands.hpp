@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Puts checked commands into a stream: the same for a submission and for the recording of a graph.
+// Enqueues checked commands to a stream, for submissions and for graph capture.
 #pragma once
 
 #include "sdk/backend/host_device.hpp"
@@ -7,10 +7,11 @@
 
 namespace tenon::sdk {
 
-/// Whether every launch is of an executable for this device; throws TN_ERROR_INVALID_ARGUMENT.
+/// Throws TN_ERROR_INVALID_ARGUMENT unless every executable was loaded for this device.
 void check_launches(const HostWork& work, const StreamContext& context);
 
-/// In order. The device is active. Throws Failure; then a part may be in the stream.
+/// Enqueues in order. The device must be active. If it throws a Failure, some commands may be
+/// enqueued.
 void enqueue_commands(const HostWork& work, StreamContext& context, ApiStream* stream);
 
 }  // namespace tenon::sdk

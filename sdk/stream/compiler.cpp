@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Create, compile, read, destroy.
+// Creates a program, compiles it, reads the results and destroys it.
 #include "sdk/stream/compiler.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A vendor's run-time compiler: NVRTC and hiprtc have the same functions under other names.
+// A run-time compiler of a vendor. NVRTC and hiprtc have the same functions under different names.
 // Sources: the NVRTC documentation and HIP's hiprtc.h.
 #pragma once
 
@@ -14,10 +14,10 @@ namespace tenon::sdk {
 
 struct ApiProgram;
 
-/// What comes out of a compilation.
+/// The result of a compilation.
 struct Compiled {
   std::vector<std::byte> bytes;
-  std::string log;  ///< of the compiler; warnings, and what -v makes it say
+  std::string log;  ///< of the compiler: warnings, and the output of -v
 };
 
 class RuntimeCompiler {
@@ -29,7 +29,7 @@ class RuntimeCompiler {
                   const char* code, const char* text);
 
   enum class Output { kCode, kText };
-  /// Throws TN_ERROR_COMPILE_FAILED with the compiler's log. kText only where there is `text`.
+  /// Throws TN_ERROR_COMPILE_FAILED with the log. kText needs `text`.
   Compiled compile(const std::string& source, std::span<const std::string> options,
                    Output output) const;
   const SharedLibrary& library() const { return library_; }

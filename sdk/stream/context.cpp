@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Contexts, events, errors.
 #include "sdk/stream/context.hpp"
 
 #include <fmt/format.h>
@@ -10,10 +9,10 @@
 namespace tenon::sdk {
 namespace {
 
-constexpr std::chrono::microseconds kAwake{50};  ///< about what a thread takes to be woken
+constexpr std::chrono::microseconds kSpinTime{50};  ///< about the time to wake a thread
 
-// Lost is after what leaves "the process in an inconsistent state" in the words of cuda.h, what
-// destroyed the context, and what nobody knows (UNKNOWN): nothing says that work after it is right.
+// The device is lost after errors that leave "the process in an inconsistent state" (cuda.h), that
+// destroyed the context, or that are UNKNOWN: later work may be wrong.
 struct Status {
   int code;
   tn_status status;
@@ -115,7 +114,7 @@ StreamEvent::StreamEvent(std::shared_ptr<StreamContext> context) : context_(std:
       context_->api().event_create(&handle_, kApiEventBlockingSync | kApiEventDisableTiming),
       "event");
   const std::lock_guard lock(context_->mutex_);
-  context_->idle_.reserve(++context_->events_);  // so that giving back cannot fail
+  context_->idle_.reserve(++context_->events_);  // so that returning an event cannot fail
 }
 
 StreamEvent::~StreamEvent() {
@@ -131,15 +130,15 @@ bool StreamEvent::is_reached() const {
   const ActiveDevice active = context_->activate();
   const int code = context_->api().event_query(handle_);
   if (code == kApiNotReady) return false;
-  // A query that fails does not say that the work has ended, and memory may be freed when it has.
+  // A failed query does not mean that the work has ended, and callers free memory after it.
   if (code != 0) synchronize();
   return true;
 }
 
 void StreamEvent::synchronize() const {
   const ActiveDevice active = context_->activate();
-  // What ends soon is waited for awake, anything longer asleep.
-  const auto soon = std::chrono::steady_clock::now() + kAwake;
+  // Spin for a short time, then block.
+  const auto soon = std::chrono::steady_clock::now() + kSpinTime;
   int code = kApiNotReady;
   while (code == kApiNotReady && std::chrono::steady_clock::now() < soon)
     code = context_->api().event_query(handle_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An open device of a StreamVendor: its context, the events that go round, and whether it is lost.
+// An open device of a StreamVendor: its context, reused events, and whether it is lost.
 #pragma once
 
 #include <atomic>
@@ -19,11 +19,11 @@ namespace tenon::sdk {
 /// numbers.
 tn_status stream_status(int code);
 
-/// Lives until the last object that refers to it is gone, which may be after the device was closed:
-/// a timeline of another device may still remember an event.
+/// Lives as long as any object that refers to it, perhaps longer than the device: a timeline of
+/// another device may hold an event.
 class StreamContext : public std::enable_shared_from_this<StreamContext> {
  public:
-  /// Throws Failure if the driver does not give the device.
+  /// Throws Failure if the driver does not open the device.
   static std::shared_ptr<StreamContext> open(StreamVendor& vendor, uint32_t device);
   ~StreamContext();
   StreamContext(const StreamContext&) = delete;
@@ -33,12 +33,12 @@ class StreamContext : public std::enable_shared_from_this<StreamContext> {
   const StreamApi& api() const { return vendor_.api(); }
   uint32_t device() const { return device_; }
 
-  /// The device is the calling thread's as long as the answer lives; throws the failure of a lost
-  /// one.
+  /// Makes the device current in the calling thread while the result lives. Throws the failure of a
+  /// lost device.
   ActiveDevice activate();
-  /// The same for what destroys, which works on a lost device too. False if the driver refuses.
+  /// The same for destruction, also of a lost device. The result is false if the driver refuses.
   ActiveDevice activate_to_destroy() noexcept { return {vendor_, device_}; }
-  /// Throws Failure unless the code is 0; `what` says what was tried, as "launch".
+  /// Throws Failure unless the code is 0. `what` names the operation, as "launch".
   void check(int code, const char* what);
   std::optional<Failure> lost() const;
   void lose(const Failure& failure);
@@ -52,11 +52,11 @@ class StreamContext : public std::enable_shared_from_this<StreamContext> {
   std::atomic<bool> is_lost_ = false;
   mutable std::mutex mutex_;
   std::optional<Failure> failure_;  ///< of a lost device
-  std::vector<ApiEvent*> idle_;     ///< events to use again
-  size_t events_ = 0;               ///< that there are, idle or not
+  std::vector<ApiEvent*> idle_;     ///< events for reuse
+  size_t events_ = 0;               ///< number of events, idle or not
 };
 
-/// One event, taken from its context and given back at the end.
+/// An event of the context, returned to it by the destructor.
 class StreamEvent : public Event {
  public:
   explicit StreamEvent(std::shared_ptr<StreamContext> context);

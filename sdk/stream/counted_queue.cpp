@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Points of timelines to numbers of submissions.
+// Maps points of timelines to numbers of submissions.
 #include "sdk/stream/counted_queue.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class Ended : public Event {
   const uint64_t number_;
 };
 
-/// Asks for the count first, which throws if the device is lost.
+/// Reads the counter first, which throws if the device is lost.
 class CountedTimeline : public StreamTimeline {
  public:
   CountedTimeline(CountedQueue& queue, StreamScheduler& scheduler, uint64_t value)
@@ -66,7 +66,7 @@ void CountedQueue::submit(const Submission& submission, Start start) {
   work.start = [this, start = std::move(start)](const StreamScheduler::Work& all) {
     uint64_t after = 0;
     for (const StreamPoint& wait : all.waits) {
-      const auto event = wait.state->standing(wait.value).event;
+      const auto event = wait.state->state_of(wait.value).event;
       if (event) after = std::max(after, static_cast<const Ended&>(*event).number());
     }
     const std::lock_guard lock(mutex_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Timelines for a driver that has one counter a queue: submissions are numbered when the device
-// gets them, and the counter says which have ended. Values of the timelines may jump, and failures
-// travel, which a driver's own semaphores do not allow.
+// Timelines for a driver with one counter for each queue. Submissions are numbered when they are
+// given to the device, and the counter tells which have ended. Unlike semaphores of drivers, values
+// of timelines may jump and failures propagate.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ class CountedQueue {
 
   /// Number of the last submission that has ended. Throws the failure of a lost device.
   virtual uint64_t ended() = 0;
-  /// Returns when that submission has ended.
+  /// Waits until that submission has ended.
   virtual void wait_for(uint64_t number) = 0;
 
   /// Its functions throw the failure of a lost device.
@@ -30,13 +30,13 @@ class CountedQueue {
 
   /// Hands a submission to the device, as `number`, after submission number `after` (0: none).
   using Start = std::function<void(uint64_t number, uint64_t after)>;
-  /// Calls `start` once every wait is reached or sure to be, one at a time, numbers ascending;
-  /// what it throws fails the signals. Throws TN_ERROR_INVALID_ARGUMENT for the timelines of
+  /// Calls `start` when every wait is reached or promised, one call at a time, with ascending
+  /// numbers. If it throws, the signals fail. Throws TN_ERROR_INVALID_ARGUMENT for timelines of
   /// another queue.
   void submit(const Submission& submission, Start start);
 
  protected:
-  /// To be called before the device goes: what has not started never will.
+  /// Call before the device is destroyed: drops submissions that have not started.
   void close() { scheduler_.drop(this); }
 
  private:

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Memory, submissions.
 #include "sdk/stream/device.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +16,7 @@ void check_queue(const Submission& submission) {
     refuse(fmt::format("submit: expected queue 0, got {}", submission.queue()));
 }
 
-/// An event that says when it was reached.
+/// An event with a timestamp.
 struct Stamp {
   explicit Stamp(StreamContext& context) : context(context) {
     context.check(context.api().event_create(&event, kApiEventBlockingSync), "timing");
@@ -173,9 +172,9 @@ void StreamDevice::schedule(const Submission& submission, std::function<void()> 
 
 void StreamDevice::start(const StreamScheduler::Work& work, const std::function<void()>& enqueue) {
   const StreamApi& api = context_->api();
-  EventList others;  // of this device's own stream the order is that of their start
+  EventList others;  // events of this device's stream are ordered anyway
   for (const StreamPoint& point : work.waits) {
-    auto event = point.state->standing(point.value).event;
+    auto event = point.state->state_of(point.value).event;
     if (event && event->queue() != context_.get()) others.push_back(std::move(event));
   }
   const ActiveDevice active = context_->activate();

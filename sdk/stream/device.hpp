@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An open GPU of a StreamVendor: its memory, one stream of work, and recorded graphs.
+// An open GPU of a StreamVendor: its memory, one stream, and captured graphs.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,8 @@ class StreamGraph;
 
 class StreamDevice : public Device, public TimedDevice {
  public:
-  /// Throws Failure if the driver does not give device number `ordinal`. The scheduler outlives it.
+  /// Throws Failure if the driver does not open device number `ordinal`. The scheduler must outlive
+  /// it.
   StreamDevice(StreamVendor& vendor, uint32_t ordinal, std::string target,
                std::shared_ptr<const PropertyTable> table, StreamScheduler& scheduler);
   ~StreamDevice() override;
@@ -49,7 +50,7 @@ class StreamDevice : public Device, public TimedDevice {
   std::string target_;
   std::shared_ptr<const PropertyTable> table_;
   StreamScheduler& scheduler_;
-  ApiStream* stream_ = nullptr;      ///< all work, in the order of its start
+  ApiStream* stream_ = nullptr;      ///< all work
   ApiStream* allocation_ = nullptr;  ///< allocations and frees only; null without memory pools
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// When something that a device does has ended.
+// An event: is reached when work of a device has ended.
 #pragma once
 
 namespace tenon::sdk {
@@ -7,11 +7,11 @@ namespace tenon::sdk {
 class Event {
  public:
   virtual ~Event() = default;
-  /// Throws the failure of the device.
+  /// Whether it is reached. Throws the failure of the device.
   virtual bool is_reached() const = 0;
-  /// Returns when it is reached; throws the failure of the device.
+  /// Waits until it is reached. Throws the failure of the device.
   virtual void synchronize() const = 0;
-  /// Events of one queue are reached in the order in which they were promised.
+  /// The queue. Events of one queue are reached in the order in which they were promised.
   virtual const void* queue() const = 0;
 };
 

@@ -7,7 +7,7 @@
 namespace tenon::sdk {
 namespace {
 
-/// Captures on a stream of its own, so that submissions go on meanwhile.
+/// Captures on a separate stream, so that submissions continue meanwhile.
 ApiGraph* capture(const HostWork& work, StreamContext& context) {
   const StreamApi& api = context.api();
   ApiStream* stream = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A recorded command graph: what enqueue_commands() does, captured from a stream.
+// A command graph, captured from a stream while enqueue_commands() runs.
 #pragma once
 
 #include "sdk/stream/device.hpp"
@@ -8,8 +8,7 @@ namespace tenon::sdk {
 
 class StreamGraph {
  public:
-  /// `work` was read and checked by the device. Throws TN_ERROR_UNSUPPORTED where the driver has no
-  /// graphs.
+  /// `work` is checked by the device. Throws TN_ERROR_UNSUPPORTED if the driver has no graphs.
   StreamGraph(StreamDevice& device, const HostWork& work);
   ~StreamGraph();
   StreamGraph(const StreamGraph&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Attributes to limits.
+// Reads limits from attributes of the driver.
 #include "sdk/stream/limits.hpp"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 namespace tenon::sdk {
 namespace {
 
-/// A slab that knows how it is freed.
+/// A slab with its free function.
 class OwnedMemory : public StreamMemory {
  public:
   using Free = int (*)(const StreamApi&, uint64_t address, void* host, ApiStream*);
@@ -26,7 +26,7 @@ class OwnedMemory : public StreamMemory {
   Free free_;
 };
 
-/// Undoes `undo` unless the work was finished.
+/// Calls `undo` in its destructor unless finished.
 class Rollback {
  public:
   explicit Rollback(std::function<void()> undo) : undo_(std::move(undo)) {}
@@ -83,7 +83,7 @@ std::unique_ptr<StreamMemory> allocate_device_memory(const std::shared_ptr<Strea
                     [](const StreamApi& a, uint64_t at, void*, ApiStream* s) {
                       return a.memory_free_async(at, s);
                     });
-  // Other streams may use it only after the allocation has happened.
+  // Other streams may use it only after the allocation has completed.
   context->check(api.stream_synchronize(stream), "memory_allocate");
   return memory;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Slabs of a GPU: in its own memory, or in pinned host memory that it reaches.
+// Slabs of a GPU: in device memory, or in pinned host memory.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace tenon::sdk {
 
-/// Memory spaces of every stream device.
+/// Memory spaces of stream devices.
 inline constexpr uint32_t kDeviceSpace = 0, kPinnedSpace = 1;
 
-/// data() is the address as the device sees it, so read_work() checks commands for it as for host
-/// memory; only pinned memory has an address for the host.
+/// data() is the device address, so read_work() checks commands as for host memory. Only pinned
+/// memory has a host address.
 class StreamMemory : public HostMemory {
  public:
   StreamMemory(std::shared_ptr<StreamContext> context, uint64_t address, uint64_t size, void* host)
@@ -32,13 +32,13 @@ class StreamMemory : public HostMemory {
   std::byte* host_;
 };
 
-/// `stream` is where stream-ordered allocations and frees go, null to do without. No work runs on
-/// it, so that an allocation is there when the call returns, and a free waits for nobody.
+/// `stream` is for stream-ordered allocations and frees; null: none. No work runs on it, so an
+/// allocation is complete when the call returns, and a free waits for nothing.
 std::unique_ptr<StreamMemory> allocate_device_memory(const std::shared_ptr<StreamContext>& context,
                                                      uint64_t size, ApiStream* stream);
 std::unique_ptr<StreamMemory> allocate_pinned_memory(const std::shared_ptr<StreamContext>& context,
                                                      uint64_t size);
-/// Pins memory of the caller's.
+/// Pins memory of the caller.
 std::unique_ptr<StreamMemory> import_host_memory(const std::shared_ptr<StreamContext>& context,
                                                  void* pointer, uint64_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tables of what architectures get through: a row a rate, a column an architecture.
+// Tables of rates: one row for each rate, one column for each architecture.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::array<tn_rates, N> rate_tables(const RateRow<N> (&rows)[Rows]) {
   return tables;
 }
 
-/// Null for an architecture of which nothing is known. `tables` live as long as what is given.
+/// Null for an unknown architecture. `tables` must outlive the result.
 template <class Name, size_t N>
 const tn_rates* find_rates(const Name (&architectures)[N], const std::array<tn_rates, N>& tables,
                            const Name& architecture) {

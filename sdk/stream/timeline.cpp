@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Events to values.
+// Maps events to values of timelines.
 #include "sdk/stream/timeline.hpp"
 
 #include <fmt/format.h>
@@ -15,17 +15,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Between two looks at an event while a wait has a limit; drivers have no such wait of their own.
+/// Poll interval of waits with a timeout, which drivers lack.
 constexpr std::chrono::microseconds kPoll{50};
-/// Promises that nobody asks about are looked at when there are so many.
+/// Promises are polled when there are so many, even if nobody waits.
 constexpr size_t kManyPending = 256;
 
-/// Longer than a century is for ever, and would overflow the clock.
+/// More than a century counts as no timeout, as it would overflow the clock.
 bool is_for_ever(uint64_t timeout_ns) { return timeout_ns > uint64_t{1} << 61; }
 
 }  // namespace
 
-StreamState::Standing StreamState::standing(uint64_t value) {
+StreamState::ValueState StreamState::state_of(uint64_t value) {
   const std::lock_guard lock(mutex_);
   if (value_ >= value) return {true, nullptr, std::nullopt};
   for (const Pending& pending : pending_) {
@@ -56,7 +56,7 @@ void StreamState::fail(const Failure& failure) {
 }
 
 void StreamState::settle() {
-  // Events of one queue are reached in order, so its first one that is not ends its part.
+  // Events of one queue are reached in order, so none is reached after the first that is not.
   std::vector<const void*> busy;
   std::erase_if(pending_, [&](const Pending& pending) {
     const void* queue = pending.event->queue();
@@ -124,9 +124,9 @@ uint64_t StreamState::query() {
 bool StreamScheduler::try_start(const Work& work) {
   try {
     for (const StreamPoint& point : work.waits) {
-      const StreamState::Standing standing = point.state->standing(point.value);
-      if (standing.failure) throw Failure(*standing.failure);
-      if (!standing.is_reached && !standing.event) return false;
+      const StreamState::ValueState state = point.state->state_of(point.value);
+      if (state.failure) throw Failure(*state.failure);
+      if (!state.is_reached && !state.event) return false;
     }
     work.start(work);
   } catch (...) {
@@ -146,7 +146,7 @@ void StreamScheduler::submit(Work work) {
   }
 }
 
-void StreamScheduler::look() {
+void StreamScheduler::start_ready() {
   const std::lock_guard lock(mutex_);
   look_locked();
 }
@@ -156,7 +156,7 @@ void StreamScheduler::look_locked() {
     try {
       return try_start(work);
     } catch (const Failure&) {
-      return true;  // it has no signals, so there is nobody to tell
+      return true;  // without signals there is nothing to fail
     }
   };
   while (std::erase_if(waiting_, is_over) > 0) {
@@ -178,7 +178,7 @@ void StreamTimeline::wait(uint64_t value, uint64_t timeout_ns) {
   try {
     state_->wait(value, timeout_ns);
   } catch (const Failure& failure) {
-    if (failure.code() != TN_ERROR_TIMEOUT) scheduler_.look();
+    if (failure.code() != TN_ERROR_TIMEOUT) scheduler_.start_ready();
     throw;
   }
 }
@@ -187,14 +187,14 @@ uint64_t StreamTimeline::query() {
   try {
     return state_->query();
   } catch (const Failure&) {
-    scheduler_.look();
+    scheduler_.start_ready();
     throw;
   }
 }
 
 void StreamTimeline::signal(uint64_t value) {
   state_->raise(value);
-  scheduler_.look();
+  scheduler_.start_ready();
 }
 
 }  // namespace tenon::sdk

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Timelines whose values are raised by events of a queue, or by the host; and the submissions that
-// wait for values nobody has promised yet.
+// Timelines whose values are raised by events of a queue or by the host, and a scheduler for
+// submissions that wait for values not yet promised.
 #pragma once
 
 #include <condition_variable>
@@ -25,27 +25,27 @@ struct StreamPoint {
   uint64_t value = 0;
 };
 
-/// What a timeline is, shared with the submissions that wait for it or raise it.
+/// State of a timeline, shared with submissions that wait for it or raise it.
 class StreamState {
  public:
   explicit StreamState(uint64_t value) : value_(value) {}
 
-  /// Where a value stands: reached, promised by an event that was recorded, or neither.
-  struct Standing {
+  /// State of a value: reached, promised by a recorded event, or neither.
+  struct ValueState {
     bool is_reached = false;
     std::shared_ptr<const Event> event;
     std::optional<Failure> failure;  ///< the value will never come
   };
-  Standing standing(uint64_t value);
+  ValueState state_of(uint64_t value);
 
-  /// `value` is reached when the event is; it fails if by then a device of `after`, events of
-  /// other devices that it waited for, is lost. Of no effect on a failed
-  /// timeline.
+  /// Promises that `value` is reached when the event is. It fails if a device of an event in
+  /// `after`, the events of other devices that it waited for, is lost by then. No effect on a
+  /// failed timeline.
   void promise(uint64_t value, std::shared_ptr<const Event> event, EventList after);
   void raise(uint64_t value);
   void fail(const Failure& failure);
-  /// Throws the failure of the timeline, or TN_ERROR_TIMEOUT. A failure shows when all that was
-  /// promised before it has ended, so that memory can be freed then.
+  /// Throws the failure of the timeline, or TN_ERROR_TIMEOUT. Throws a failure only after earlier
+  /// promises have ended, so that memory can be freed then.
   void wait(uint64_t value, uint64_t timeout_ns);
   uint64_t query();
 
@@ -65,8 +65,8 @@ class StreamState {
 };
 
 /// Starts each submission when its waits are reached or promised: at once, or in the call that
-/// promises the last of them. So it needs no thread of its own. One a backend: its devices may wait
-/// for each other.
+/// promises the last one. So it needs no thread. One for each backend, as its devices may wait for
+/// each other.
 class StreamScheduler {
  public:
   struct Work {
@@ -75,11 +75,11 @@ class StreamScheduler {
     /// Queues the commands after the events of `waits`, and promises the signals.
     std::function<void(const Work&)> start;
   };
-  /// What `start` throws fails the signals; it reaches the caller where there are none.
+  /// If `start` throws, the signals fail; without signals the caller gets the exception.
   void submit(Work work);
-  /// A timeline changed: starts what that makes ready.
-  void look();
-  /// The device closes: what has not started fails.
+  /// Starts submissions that became ready. Call it after a timeline changed.
+  void start_ready();
+  /// Fails submissions of a closing device that have not started.
   void drop(const void* owner);
 
  private:

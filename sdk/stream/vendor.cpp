@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Asks a driver for its devices.
+// Lists the devices of a driver.
 #include "sdk/stream/vendor.hpp"
 
 #include <fmt/format.h>

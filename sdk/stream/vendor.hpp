@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A driver: its table of functions, what differs from the other one, and its devices.
+// A driver: its functions, its differences from the other driver, and its devices.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@
 
 namespace tenon::sdk {
 
-/// What a driver says of a device.
+/// Facts about a device from its driver.
 struct StreamDeviceFacts {
   tn_device_info info = TN_INIT(tn_device_info);
-  std::string bus_id;    ///< "0000:17:00.0": devices are in its order
-  uint32_t ordinal = 0;  ///< the driver's number
+  std::string bus_id;    ///< "0000:17:00.0"; orders the devices
+  uint32_t ordinal = 0;  ///< its number in the driver
   StreamLimits limits;
 };
 
 class StreamVendor;
 
-/// While it lives, a device is the calling thread's; then again what was it before. A thread that
-/// calls a plugin may be in the middle of work of its own on another device.
+/// Makes a device current in the calling thread, and restores the previous one in its destructor,
+/// as the caller of a plugin may use another device.
 class [[nodiscard]] ActiveDevice {
  public:
   ActiveDevice(StreamVendor& vendor, uint32_t device);
@@ -40,25 +40,25 @@ class [[nodiscard]] ActiveDevice {
   int code_;
 };
 
-/// One object a process, which outlives all that uses it; its functions are called from any thread.
+/// One object for each process, which outlives its users. Thread-safe.
 class StreamVendor {
  public:
   virtual ~StreamVendor() = default;
   const StreamApi& api() const { return api_; }
-  /// In the order of their bus ids. Throws TN_ERROR_NOT_FOUND where the driver does not start.
+  /// Devices ordered by bus id. Throws TN_ERROR_NOT_FOUND if the driver does not start.
   std::vector<StreamDeviceFacts> devices() const;
-  /// As the driver gives it, 12040 for CUDA 12.4. Throws as devices() does.
+  /// Version as the driver reports it, 12040 for CUDA 12.4. Throws as devices() does.
   int version() const;
-  /// Stream-ordered allocation is there.
+  /// Whether stream-ordered allocation is available.
   bool has_memory_pools(uint32_t device) const;
-  /// Lets `device`, which is active, reach the memory of `peer`; false if it cannot.
+  /// Enables access of `device`, which must be active, to memory of `peer`. False if impossible.
   bool reach_peer(uint32_t device, uint32_t peer);
 
   /// Keeps the device's context alive until the matching release.
   virtual int retain(uint32_t device) = 0;
   virtual void release(uint32_t device) = 0;
-  /// Makes a retained device the calling thread's; leave() makes what was it before so again, with
-  /// what enter() said in `before`. Pairs nest.
+  /// Makes a retained device current in the calling thread. leave() restores the previous one from
+  /// `before`. Pairs nest.
   virtual int enter(uint32_t device, int& before) = 0;
   virtual void leave(int before) = 0;
   /// Between any two addresses, of the host or of devices.
@@ -67,17 +67,17 @@ class StreamVendor {
   virtual std::string describe(int code) const = 0;
 
  protected:
-  /// Numbers of attributes.
+  /// Attribute numbers of the driver.
   virtual StreamAttributes attributes() const = 0;
   /// As "CUDA driver 13.0".
   virtual std::string driver_text(int version) const = 0;
-  /// What code for a device is compiled for.
+  /// The compile target of a device.
   virtual std::string target(uint32_t device) const = 0;
-  /// Where the driver does not say.
+  /// Limits that the driver does not report.
   virtual StreamLimits limits(std::string_view target) const = 0;
   virtual bool enable_peer(uint32_t device, uint32_t peer) = 0;
 
-  /// 0 if the driver does not say.
+  /// The value of an attribute, 0 if unknown.
   int attribute(int attribute, uint32_t device) const;
   /// Throws TN_ERROR_NOT_FOUND unless the code is 0.
   void check(int code, const char* what) const;
@@ -85,7 +85,7 @@ class StreamVendor {
   StreamApi api_ = {};
 
  private:
-  /// Memory that a peer allocated in stream order is not reached as its other memory is.
+  /// Enables access to memory pools of a peer, which needs a separate call.
   bool reach_pool(uint32_t device, uint32_t peer) const;
   StreamDeviceFacts facts(uint32_t device, const std::string& driver) const;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Writes a tn_error of whatever size the caller has.
+// Writes a tn_error of any struct_size.
 #include "sdk/support/failure.hpp"
 
 #include <new>

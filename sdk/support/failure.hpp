@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Errors and growing structs at the boundary: exceptions become statuses, and a struct of a shorter
-// or longer writer is read and written safely.
+// Errors and growing structs at the ABI boundary: converts exceptions to statuses, and reads and
+// writes structs of any struct_size safely.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class Failure : public std::runtime_error {
   int32_t vendor_code_;
 };
 
-/// The caller's mistake: throws a Failure of TN_ERROR_INVALID_ARGUMENT.
+/// For mistakes of the caller: throws a Failure of TN_ERROR_INVALID_ARGUMENT.
 [[noreturn]] inline void refuse(const std::string& message) {
   throw Failure(TN_ERROR_INVALID_ARGUMENT, message);
 }
@@ -36,13 +36,14 @@ inline void require(bool condition, const char* message) {
   if (!condition) refuse(message);
 }
 
-/// Fills the caller's error as far as its struct_size reaches, and returns `code`.
+/// Fills the caller's error up to its struct_size, and returns `code`.
 int32_t write_error(tn_error* error, int32_t code, const std::string& message,
                     int32_t vendor_code = 0) noexcept;
-/// Inside a catch (...): the status of the exception; std::bad_alloc is TN_ERROR_OUT_OF_MEMORY.
+/// The status of the current exception; call inside catch (...). std::bad_alloc is
+/// TN_ERROR_OUT_OF_MEMORY.
 int32_t report_exception(tn_error* error) noexcept;
 
-/// Runs `body`, with floats as kernels want them; what it throws becomes the status.
+/// Runs `body` with a FloatState. Exceptions become the status.
 template <class Body>
 int32_t guarded(tn_error* error, Body&& body) noexcept {
   const FloatState floats;
@@ -54,7 +55,7 @@ int32_t guarded(tn_error* error, Body&& body) noexcept {
   }
 }
 
-/// A copy of `from`, zero where its writer's struct_size does not reach.
+/// A copy of `from` up to its struct_size, with zeros after it.
 template <class Struct>
 Struct read_struct(const Struct* from) {
   Struct out = {};
@@ -62,7 +63,7 @@ Struct read_struct(const Struct* from) {
   return out;
 }
 
-/// One field, zero where the writer's struct_size does not reach.
+/// One field, or zero if it is beyond the struct_size of the writer.
 template <class Struct, class Field>
 Field field_or_zero(const Struct* from, Field Struct::*member) {
   const auto* field = reinterpret_cast<const char*>(&(from->*member));
@@ -70,10 +71,10 @@ Field field_or_zero(const Struct* from, Field Struct::*member) {
   return end <= from->struct_size ? from->*member : Field{};
 }
 
-/// Copies all after the header into a caller's struct, as far as its struct_size reaches.
+/// Copies everything after the header into the caller's struct, up to its struct_size.
 template <class Struct>
 void write_struct(Struct* to, const Struct& from) {
-  constexpr size_t kHeader = 16;  // TN_HEADER stays the caller's
+  constexpr size_t kHeader = 16;  // the caller keeps its TN_HEADER
   const size_t size = std::min<size_t>(to->struct_size, sizeof(Struct));
   if (size > kHeader) {
     std::memcpy(reinterpret_cast<char*>(to) + kHeader,
@@ -81,13 +82,13 @@ void write_struct(Struct* to, const Struct& from) {
   }
 }
 
-/// Row `i` of an array whose writer said how far its rows are apart.
+/// Row `i` of an array whose writer gave the stride of its rows.
 template <class Struct>
 const Struct* row_at(const Struct* rows, uint32_t stride, uint32_t i) {
   return reinterpret_cast<const Struct*>(reinterpret_cast<const char*>(rows) + size_t{stride} * i);
 }
 
-/// Text into a fixed array of the ABI, cut at its end, always NUL-terminated.
+/// Copies text into a fixed array of the ABI, truncated and NUL-terminated.
 void copy_text(char* to, size_t capacity, std::string_view text) noexcept;
 
 }  // namespace tenon::sdk

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kernels round to nearest and keep subnormals, whatever the thread's owner has set; and so do the
-// threads that a driver begins meanwhile, which take over what they find.
+// Sets rounding to nearest and keeps subnormals while kernels run, whatever the application has
+// set. Threads that a driver starts meanwhile inherit this state.
 #pragma once
 
 #if defined(__x86_64__)

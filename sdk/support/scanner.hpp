@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One scanner for all text formats: what stands next, and in which line and column. What separates
-// tokens, what a token is and how a mistake is told belongs to the format.
+// The scanner of all text formats: reads characters and words with line and column. Separators,
+// tokens and error messages belong to the formats.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,12 +15,12 @@
 namespace tenon::sdk {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool is_letter(char c) {  ///< as names begin
+constexpr bool is_letter(char c) {  ///< first character of names
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 constexpr bool is_printable(char c) { return c >= ' ' && c < 0x7f; }
 
-/// The number that is the whole text, as std::from_chars reads it.
+/// The whole text as a number, read by std::from_chars.
 template <class T>
 std::optional<T> number_of(std::string_view text, auto... format) {
   T value{};
@@ -29,7 +29,7 @@ std::optional<T> number_of(std::string_view text, auto... format) {
   return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
 }
 
-/// In "", other than printable ASCII as \xNN.
+/// In double quotes, with \xNN for all but printable ASCII.
 inline std::string quote(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -42,13 +42,13 @@ inline std::string quote(std::string_view text) {
   return out + "\"";
 }
 
-/// What separates tokens.
+/// Characters between tokens.
 struct Separators {
   std::string_view spaces = " \t\n\v\f\r";
-  char comment = '\0';  ///< begins one that ends with its line; '\0' for none
+  char comment = '\0';  ///< begins a comment up to the end of the line; '\0': none
 };
 
-/// Line and column, from 1; a column is a byte.
+/// Line and column from 1; columns count bytes.
 struct Place {
   size_t line = 1, column = 1;
 };
@@ -66,7 +66,7 @@ class Scanner {
     return {line, newline == before.npos ? position + 1 : position - newline};
   }
 
-  /// After separators; these positions go to seek() and to errors.
+  /// Position of the next token, after separators, for seek() and errors.
   size_t position() {
     for (; at_ < text_.size(); ++at_) {
       if (separators_.comment && text_[at_] == separators_.comment)
@@ -84,7 +84,7 @@ class Scanner {
     return text_.substr(start, position() - start).find('\n') != text_.npos || at_end();
   }
 
-  /// The next characters, whatever follows them.
+  /// Whether the next characters are `token`, whatever follows.
   bool peek(std::string_view token) { return text_.substr(position()).starts_with(token); }
   bool accept(std::string_view token) {
     if (!peek(token)) return false;
@@ -92,7 +92,8 @@ class Scanner {
     return true;
   }
 
-  /// What follows no separator: a character, '\0' at the end; and all that are accepted from here.
+  /// The next character ('\0' at the end), and the next run of accepted ones, without skipping
+  /// separators.
   char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   template <class Accepts>
   std::string_view run(Accepts accepts) {
@@ -101,7 +102,7 @@ class Scanner {
     return text_.substr(start, at_ - start);
   }
 
-  /// Up to a space or one of `marks`, or all up to the end; empty if there is nothing.
+  /// Characters up to a space, one of `marks` or the end. May be empty.
   std::string_view word(std::string_view marks = {}) {
     position();
     return run([&](char c) {
@@ -114,7 +115,7 @@ class Scanner {
     return run([](char) { return true; });
   }
 
-  /// As std::from_chars, whose error it gives; the scanner moves past the number if there is none.
+  /// Reads a number by std::from_chars, returns its error, and moves past the number on success.
   template <class T>
   std::errc number(T& value) {
     const char* begin = text_.data() + position();

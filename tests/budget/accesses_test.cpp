@@ -24,16 +24,16 @@ TEST_CASE("sectors of a request") {
 }
 
 TEST_CASE("turns of the banks of shared memory") {
-  CHECK(bank_turns(strided(4, 4), 32) == 1);
-  CHECK(bank_turns(strided(4, 0), 32) == 1);     // all read one word
-  CHECK(bank_turns(strided(4, 8), 32) == 2);     // every second bank
-  CHECK(bank_turns(strided(4, 128), 32) == 32);  // a column of a tile 32 wide
-  CHECK(bank_turns(strided(4, 132), 32) == 1);   // and with room of one word after each row
-  CHECK(bank_turns(strided(16, 16), 32) == 4);   // 512 bytes
-  CHECK(bank_turns(strided(2, 2), 32) == 1);
+  CHECK(bank_wavefronts(strided(4, 4), 32) == 1);
+  CHECK(bank_wavefronts(strided(4, 0), 32) == 1);     // all read one word
+  CHECK(bank_wavefronts(strided(4, 8), 32) == 2);     // every second bank
+  CHECK(bank_wavefronts(strided(4, 128), 32) == 32);  // a column of a tile 32 wide
+  CHECK(bank_wavefronts(strided(4, 132), 32) == 1);   // and with room of one word after each row
+  CHECK(bank_wavefronts(strided(16, 16), 32) == 4);   // 512 bytes
+  CHECK(bank_wavefronts(strided(2, 2), 32) == 1);
   // The 8 rows of 16 bytes of a matrix, in rows of 64 bytes: every second one in the same banks.
-  CHECK(bank_turns(strided(16, 64, 8), 32) == 4);
-  CHECK(bank_turns(strided(16, 80, 8), 32) == 1);
+  CHECK(bank_wavefronts(strided(16, 64, 8), 32) == 4);
+  CHECK(bank_wavefronts(strided(16, 80, 8), 32) == 1);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls: their rules, their text, and what is left when they are inlined.
+// Calls: their rules, their text, and graphs after inlining.
 #include <fmt/format.h>
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A number keeps its value until it meets a dtype; what does not fit is refused, with both named.
+// A number keeps its value until it gets a dtype. One that does not fit is refused; the message
+// names both.
 #include "tenon/number.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -186,7 +186,7 @@ class Targets(unittest.TestCase):
         line = ["tenon", "show", SOFTMAX, "--stage", "budget"]
         result = run(*line, "--backend", "cpu", "--target", "x86-64-v3")
         self.assertEqual(result.returncode, 2, result.stderr)
-        self.assertIn("expected a device whose plugin tells its rates", result.stderr)
+        self.assertIn("expected a device whose properties have rates", result.stderr)
         result = run(*line, "--backend", "cuda", "--target", "sm_80")
         if result.returncode == 3:
             self.skipTest(result.stderr)

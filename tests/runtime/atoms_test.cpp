@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a plugin says of its matrix atoms is taken where it can be true.
+// Claims of a plugin about its matrix atoms are accepted if they are consistent.
 #include <catch2/catch_test_macros.hpp>
 
 #include "core/plugin/properties.hpp"

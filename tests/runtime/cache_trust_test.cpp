@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the disk cache believes: only what no other user can have put there, and only what is about
-// the very thing asked for.
+// The disk cache only trusts entries that no other user can have written, and whose whole key
+// matches.
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>

@@ -28,7 +28,7 @@ ExecutableRef kernel(Device& device, const char* name) {
   return device.compile(*named_program(name).get());
 }
 
-/// While it is closed no submission of a fake device with gated=1 begins: who waits for one fails.
+/// While it is closed, no submission of a fake device with gated=1 begins, and waits for one fail.
 class Gate {
  public:
   explicit Gate(const Device& device)
@@ -87,7 +87,7 @@ TEST_CASE("independent work of the source goes on while a copy waits for the tar
   const BufferRef d = source.allocate(64);
   launch(kernel(source, "fill7"), d);
   CHECK(contents(d)[0] == 7);
-  // Who writes over what is being read waits for the copy.
+  // A write to a buffer that is being read waits for the copy.
   const std::jthread opens([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     gate.open();

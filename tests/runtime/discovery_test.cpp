@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which files are candidates, in which order, and what is wrong with the others.
+// Which files are candidates, their order, and why others are refused.
 #include "core/plugin/discovery.hpp"
 
 #include <sys/resource.h>
@@ -88,7 +88,7 @@ TEST_CASE("what others can write is refused, unless TENON_PLUGINS names it") {
   REQUIRE(chown(file.c_str(), 12345, 12345) == 0);
   CHECK(has(refused(), "of this user, of root or of the owner of the core library, got " +
                            file.string() + " of user 12345"));
-  // What is refused hides nothing that comes later.
+  // A refused file does not shadow later ones.
   TempFolder c;
   write_file(c.path / "libtenon_one.so", "y");
   options.env_plugin_path = a.path.string() + ":" + c.path.string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Inputs that are given away: results lie in their memory, and nobody reads them after.
+// Donated inputs: results reuse their memory, and nothing reads them afterwards.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 

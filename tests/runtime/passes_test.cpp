@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From a graph to executables each pass takes a kernel once, whoever asks for it first.
+// From a graph to executables, each pass runs once for each kernel.
 #include <catch2/catch_test_macros.hpp>
 #include <map>
 

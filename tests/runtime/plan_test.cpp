@@ -17,7 +17,7 @@ SchedulePlanRef empty_plan() {
 }
 
 /// Gives empty plans and counts them.
-class Counting : public PlanMaker {
+class Counting : public PlanCompiler {
  public:
   explicit Counting(Builder& builder) : builder_(builder) {}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a probe answers, what is remembered of it, and what that means for who names a plugin.
+// Results of probes, their caching, and their effect on plugins that a selector names.
 #include "core/plugin/probe.hpp"
 
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Times of kernels that run alone, and what is counted of them.
+// Times of kernels that run alone, and their counts.
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Rules of an application: what is refused and how, and what graphs become.
+// Rewrite rules of an application: refused rules with their messages, and rewritten graphs.
 #include <catch2/catch_test_macros.hpp>
 #include <thread>
 

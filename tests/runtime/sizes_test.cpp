@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kernels of sizes that a launch tells.
+// Kernels whose sizes are known at launch.
 #include <catch2/catch_test_macros.hpp>
 
 #include "core/ir/text/text.hpp"

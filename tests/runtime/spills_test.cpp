@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Compilers that say what did not stay in registers, and the smaller tiles that answer it.
+// Compilers that report spills, and the smaller tiles chosen then.
 #include <catch2/catch_test_macros.hpp>
 
 #include "core/compile/compiler.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Barriers stand where two commands touch the same bytes and one writes, and nowhere else.
+// Barriers are set exactly between commands that touch the same bytes, if one writes.
 #include "sdk/backend/hazards.hpp"
 
 #include <catch2/catch_test_macros.hpp>

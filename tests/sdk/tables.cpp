@@ -39,7 +39,7 @@ TEST_CASE("a claim is the ops that it lists and no others") {
 
 TEST_CASE("groups hold optional ops, each once") {
   std::set<uint16_t> seen;
-  for (const tn_opcode op : joined(kArithmeticOps, kMathOps, kFusedOps, kVectorOps, kWorkgroupOps,
+  for (const tn_opcode op : concat(kArithmeticOps, kMathOps, kFusedOps, kVectorOps, kWorkgroupOps,
                                    kSubgroupOps, kMatrixOps, kAsyncOps)) {
     INFO(op_text(op));
     CHECK((op_info(op)->flags & kOpOptional));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where threads meet: what the verifier accepts and refuses, and what it knows of bits.
+// Uniform control flow: what the verifier accepts and refuses, and its analysis of bits.
 #include <fmt/format.h>
 
 #include <array>
@@ -35,7 +35,7 @@ constexpr std::string_view kThreads = "128 1 1 subgroup 32";
 constexpr std::string_view kBlock = "barrier block", kSubgroup = "barrier subgroup";
 constexpr std::string_view kShuffle = "%q = subgroup_shuffle %g, %0 : i32";
 
-/// An op that threads meet at, where `condition` %c holds.
+/// An op that threads must reach together, under `condition` %c.
 std::string inside_if(std::string_view condition, std::string_view op) {
   return fmt::format("{}\nif %c {{\n{}\n}}", condition, op);
 }
@@ -74,10 +74,10 @@ TEST_CASE("a barrier is met by all threads of its scope") {
   accepts(inside_if("%c = cmplt %n, %9 : bool", kBlock));
   accepts("if %f {\nbarrier block\n} else {\nbarrier block\n}");
   refuses(inside_if("%c = cmplt %x, %9 : bool", kBlock),
-          "op 18 barrier: expected to be met by all threads of a workgroup or none, got the "
+          "op 18 barrier: expected to be reached by all threads of a workgroup or none, got the "
           "condition %16 of op 17, which may differ between them");
   refuses(inside_if("%c = cmplt %x, %9 : bool", kShuffle),
-          "subgroup_shuffle: expected to be met by all threads of a subgroup or none, got the "
+          "subgroup_shuffle: expected to be reached by all threads of a subgroup or none, got the "
           "condition %16 of op 17");
   refuses("%c = cmplt %x, %9 : bool\nif %c {\n} else {\nbarrier block\n}", "of op 17");
   refuses("%c = cmplt %x, %9 : bool\nif %f {\nif %c {\nif %f {\nbarrier block\n}\n}\n}",
@@ -165,9 +165,10 @@ TEST_CASE("loops are met if all threads run them equally often") {
   };
   accepts(loop("%0, %n, %1", kBlock));
   accepts(loop("%g, %n, %1", kBlock));
-  refuses(loop("%0, %x, %1", kBlock),
-          "op 17 barrier: expected to be met by all threads of a workgroup or none, got the bounds "
-          "of the loop %16, which may differ between them");
+  refuses(
+      loop("%0, %x, %1", kBlock),
+      "op 17 barrier: expected to be reached by all threads of a workgroup or none, got the bounds "
+      "of the loop %16, which may differ between them");
   refuses(loop("%x, %n, %1", kBlock));
   refuses(fmt::format("%z = add %x, %1 : i32\n{}", loop("%0, %n, %z", kBlock)));
   // Each thread has its own numbers, but as many of them.
@@ -192,7 +193,7 @@ TEST_CASE("a while loop is met as long as its last condition is equal") {
   accepts(loop("%c = cmplt %l, %9 : bool"));
   accepts(loop("%v = load %s, %0 : i32\n%c = cmplt %v, %9 : bool"));
   refuses(loop("%c = cmplt %x, %9 : bool"),
-          "op 17 barrier: expected to be met by all threads of a workgroup or none, got the "
+          "op 17 barrier: expected to be reached by all threads of a workgroup or none, got the "
           "condition %18 of op 16");
   refuses(loop("%v = load %r, %x : i32\n%c = cmplt %v, %9 : bool"));
 }
@@ -257,7 +258,7 @@ TEST_CASE("the place of a matrix is equal in the subgroup") {
 }
 
 TEST_CASE("what is known of bits holds of numbers") {
-  // Numbers of 8 bits of two threads that are drawn to fit what is known of them.
+  // Random 8-bit numbers of two threads, consistent with their known bits.
   std::mt19937 random(7);
   const auto byte = [&] { return static_cast<uint8_t>(random()); };
   struct Drawn {

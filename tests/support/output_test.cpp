@@ -33,14 +33,14 @@ int in_child(const char* path, const std::function<int()>& action) {
 
 }  // namespace
 
-TEST_CASE("texts are shown, not obeyed") {
+TEST_CASE("texts are to_printable, not obeyed") {
   CHECK(printable_line("a\tb\nc\x1b[2J") == "a\u2409b\u240ac\u241b[2J");
   CHECK(printable("a\tb\nc\x1b[2J") == "a\tb\nc\u241b[2J");
   CHECK(printable_line("\xc2\x9b") == "\ufffd");  // the same escape in one character
   CHECK(printable_line("\u202e\u2028") == "\ufffd\ufffd");
-  CHECK(shown(std::string("\r")) == "\u240d");
-  CHECK(shown(Lines{"a\n\r"}) == "a\n\u240d");
-  CHECK(shown(Painted{"\033[31m"}) == "\033[31m");
+  CHECK(to_printable(std::string("\r")) == "\u240d");
+  CHECK(to_printable(Lines{"a\n\r"}) == "a\n\u240d");
+  CHECK(to_printable(Painted{"\033[31m"}) == "\033[31m");
   CHECK(paint("x\x1b", "31")
             .text.find("\x1b"
                        "x") == std::string::npos);

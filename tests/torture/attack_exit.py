@@ -8,7 +8,7 @@ from harness import BUILD, run
 
 PROGRAM = os.path.join(BUILD, "test-programs", "exits")
 BACKENDS = ("cpu", "vulkan", "wgsl")
-ENDED = "error [exit] expected a process that goes on, got one that is ending: its devices are closed"
+ENDED = "error [exit] expected a running process, got one that is ending: its devices are closed"
 PATTERNS = {  # pattern -> all that it writes
     "main": ["begin", "end"],
     "exit": ["begin"],

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kMaxBeginNesting = 64;
 
-/// Numbers that are computed of sizes, as sqrt(6 / (i + o)).
+/// Parses and evaluates numbers computed from sizes, as sqrt(6 / (i + o)).
 class RealParser {
  public:
   RealParser(Cursor& cursor, const SymbolTable& symbols) : cursor_(cursor), symbols_(symbols) {}
@@ -78,7 +78,7 @@ class RealParser {
   int nesting_ = 0;
 };
 
-/// Throws for what is not finite.
+/// Throws for a number that is not finite.
 double parse_real(Cursor& cursor, const SymbolTable& symbols) {
   const size_t start = cursor.position();
   const double value = RealParser(cursor, symbols).sum();

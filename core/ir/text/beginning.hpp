@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where parameters begin, as text. Private to core/ir/text.
+// Parses initialisers of parameters. Private to core/ir/text.
 #pragma once
 
 #include "core/ir/text/expr.hpp"
@@ -7,8 +7,8 @@
 
 namespace tenon {
 
-/// "zeros", "uniform(1 / sqrt(i))": numbers are made of + - * /, sqrt, parentheses, numbers and
-/// symbols that stand for a number.
+/// Parses "zeros" or "uniform(1 / sqrt(i))". Expressions have + - * /, sqrt, parentheses, numbers
+/// and symbols with a known value.
 Beginning parse_beginning(Cursor& cursor, const SymbolTable& symbols);
 
 }  // namespace tenon

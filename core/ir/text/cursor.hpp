@@ -15,7 +15,7 @@ namespace tenon {
 inline constexpr int kMaxGraphDepth = 16;
 
 bool is_identifier(std::string_view text);   ///< letters, digits, _ and dots; no digit first
-bool is_symbol_name(std::string_view text);  ///< no dots; none of the words of expressions
+bool is_symbol_name(std::string_view text);  ///< no dots, and no keyword of expressions
 
 class Cursor : public sdk::Scanner {
  public:
@@ -29,9 +29,9 @@ class Cursor : public sdk::Scanner {
   std::string identifier(std::string_view what);
   std::string name(std::string_view what);  ///< identifier or quoted text
   std::string_view value_name();            ///< %name, %0 or %"quoted", then without the quotes
-  std::string_view scalar();                ///< the characters of one, unchecked
+  std::string_view scalar();                ///< the characters of a scalar, unchecked
   int64_t integer(std::string_view what);
-  /// Most expressions: digits right before a comma or a bracket.
+  /// Fast path for most expressions: digits right before a comma or a bracket.
   std::optional<int64_t> lone_number();
 
   [[noreturn]] void expected(std::string_view what);
@@ -42,7 +42,7 @@ class Cursor : public sdk::Scanner {
   void check_name(std::string_view name, size_t start) const;
 
   std::string_view origin_;
-  std::deque<std::string> unquoted_;  ///< what value_name() took out of quotes
+  std::deque<std::string> unquoted_;  ///< storage of unquoted names
 };
 
 }  // namespace tenon

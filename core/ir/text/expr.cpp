@@ -10,11 +10,11 @@
 namespace tenon {
 namespace {
 
-/// More than an Expr can have, so that all that is printed can be read.
+/// More than an Expr can have, so that every printed expression parses.
 constexpr int kMaxExprNesting = 256;
 constexpr int kMaxOperations = 10000;
 
-/// Precedence climbing; one function a level.
+/// Precedence climbing, with one function for each level.
 class ExprParser {
  public:
   ExprParser(Cursor& cursor, const SymbolTable& symbols) : cursor_(cursor), symbols_(symbols) {}
@@ -51,7 +51,7 @@ class ExprParser {
     return left;
   }
 
-  /// Built once from all terms: simplified in the middle, it might end in another form.
+  /// Builds the sum once from all terms: simplifying partial sums could end in another form.
   Expr sum() {
     expr::Linear total(term());
     while (true) {
@@ -65,7 +65,7 @@ class ExprParser {
   Expr term() {
     Expr result = unary();
     while (true) {
-      // On the next line a % begins the name of a value.
+      // On the next line, % begins a value name.
       if (cursor_.line_ends() && cursor_.peek("%")) return result;
       if (cursor_.accept("//")) {
         result = apply(floor_div, result, unary());
@@ -137,7 +137,7 @@ Expr parse_expr(Cursor& cursor, const SymbolTable& symbols) {
   try {
     return ExprParser(cursor, symbols).any();
   } catch (const Error& error) {
-    // Errors of the algebra, as of a divisor below 1, have no place yet.
+    // Adds the place to errors of the algebra, such as a divisor below 1.
     if (std::string_view(error.what()).starts_with("[expr]")) cursor.error_at(start, error.what());
     throw;
   }

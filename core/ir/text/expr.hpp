@@ -16,7 +16,7 @@ using SymbolTable = std::map<std::string, Expr>;
 Expr parse_expr(Cursor& cursor, const SymbolTable& symbols);
 Shape parse_shape(Cursor& cursor, const SymbolTable& symbols);  ///< "[n, 10]"
 
-/// What stands after the colon; parts may be left out: "f16", "[4, n]", "f16[..]".
+/// The type after a colon. Parts may be omitted: "f16", "[4, n]", "f16[..]".
 struct WrittenType {
   size_t position = 0;
   bool has_dtype = false, has_shape = false;
@@ -24,15 +24,15 @@ struct WrittenType {
 };
 WrittenType parse_type(Cursor& cursor, const SymbolTable& symbols);
 
-/// What the elements of a param are within.
+/// Bounds of the elements of a param.
 struct ValueBounds {
   size_t position = 0;
   std::string value;  ///< "%label"
   int64_t low = 0, high = 0;
 };
 
-/// "1 <= n <= 4096, 0 <= m <= 7". Those of values, "0 <= %label <= 9", go to `values`; where that
-/// is null they are refused.
+/// Parses "1 <= n <= 4096, 0 <= m <= 7". Bounds of values, "0 <= %label <= 9", go to `values`; if
+/// it is null they are refused.
 std::vector<Expr> parse_bounds(Cursor& cursor, std::vector<ValueBounds>* values = nullptr);
 
 }  // namespace tenon

@@ -85,7 +85,7 @@ void GraphText::header(Graph& graph, Scope& scope, const Bind& bind,
 
 void GraphText::param(Graph& graph, Scope& scope) {
   WrittenParam param = parse_param(cursor_, scope.symbols);
-  // Params of one name are different all the same.
+  // Params with equal names are distinct.
   const uint64_t identity = names_seen_[param.name]++;
   located(cursor_, param.start, [&] {
     graph.params.push_back(builder_.param(std::move(param.name), param.type.type.dtype,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The parts of a graph's text: header, graphs inside, statements, return. Private to core/ir/text.
+// Parses the parts of a graph: header, subgraphs, statements, return. Private to core/ir/text.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct WrittenParam {
 };
 WrittenParam parse_param(Cursor& cursor, const SymbolTable& symbols);
 
-/// Reads one graph.
+/// Parses one graph.
 class GraphText {
  public:
   GraphText(Cursor& cursor, Builder& builder) : cursor_(cursor), builder_(builder) {}
@@ -32,8 +32,8 @@ class GraphText {
 
   /// Puts the symbols after `where` into the scope. Params begin at `open`.
   using Bind = std::function<void(const std::vector<Expr>& symbols, size_t open)>;
-  /// The bounds stand after the params that use them, so they are read first. `values`: bounds of
-  /// what params hold go there; without it they are refused.
+  /// Reads bounds before the params that use them, though they come after. Bounds of elements go to
+  /// `values`; if it is null they are refused.
   void header(Graph& graph, Scope& scope, const Bind& bind,
               std::vector<ValueBounds>* values = nullptr);
   void local_graph(Scope& scope, int depth);
@@ -48,7 +48,7 @@ class GraphText {
   std::map<std::string, uint64_t> names_seen_;
 };
 
-/// Past the bracket that closes an `open` one, which was read before; errors call it `what`.
+/// Skips past the bracket that closes `open`, which was read before. Errors call it `what`.
 void skip_past(Cursor& cursor, std::string_view open, std::string_view close,
                std::string_view what);
 

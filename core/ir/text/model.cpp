@@ -126,7 +126,7 @@ class ModelParser {
                                          sdk::quote(name)));
   }
 
-  /// Main, then the loss on its outputs, its inputs and what else the loss asks for.
+  /// Composes main and the loss, which takes outputs and inputs of main, and inputs of its own.
   Graph composed(const Body& main, const Graph& loss, const std::vector<NodeRef>& params,
                  size_t at) {
     Graph graph;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Models as text: modules with parameters, a main graph made of them, and what it is to learn.
+// Models as text: modules with parameters, a main graph that uses them, and a loss.
 //
 //   module linear[i, o](%x: f32[n, i]) where 1 <= n <= 4096 {
 //     parameters %weight: f32[o, i] = uniform(1 / sqrt(i)), %bias: f32[o] = zeros
@@ -15,8 +15,8 @@
 //     return %loss
 //   }
 //
-// docs/ir.md has the grammar. What comes out are ordinary graphs: each use of a module is a CALL,
-// and its parameters are params of the graph, "fc1.weight".
+// docs/ir.md has the grammar. The result is ordinary graphs: each use of a module is a CALL, and
+// its parameters are params of the graph, "fc1.weight".
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,12 @@
 
 namespace tenon {
 
-/// Where a parameter begins.
+/// Initialiser of a parameter.
 struct Beginning {
   enum class Kind : uint8_t { kConstant, kUniform, kNormal };
   Kind kind = Kind::kConstant;
-  double number = 0;  ///< the constant; draws are in [-number, number) or of this deviation
+  double number =
+      0;  ///< the constant, the bound of uniform in [-number, number), or the standard deviation
 };
 
 struct ModelParameter {
@@ -45,7 +46,7 @@ struct ModelParameter {
   Beginning begin;
 };
 
-/// What the elements of an input are within.
+/// Bounds of the elements of an input.
 struct InputBounds {
   std::string name;
   int64_t low = 0, high = 0;
@@ -54,18 +55,18 @@ struct InputBounds {
 struct Model {
   Graph graph;  ///< main: its inputs, then the parameters
   std::vector<ModelParameter> parameters;
-  /// Of main's inputs, what the loss takes beside main's outputs, and the parameters. The first
-  /// output is the loss, others are to be watched; each is a float of one element.
+  /// Params: the inputs of main, further inputs of the loss, and the parameters. The first output
+  /// is the loss, others are metrics; each is a float of one element.
   std::optional<Graph> loss;
   std::vector<InputBounds> bounds;
 };
 
 inline constexpr size_t kMaxParameters = 4096;
 
-/// Whether the text begins as a model does, with `module` or `main`.
+/// Whether the text begins like a model, with `module` or `main`.
 bool is_model(std::string_view text);
-/// Symbols of main that have a value in `sizes` are that number. Throws kInvalid, naming file, line
-/// and column. The graphs are verified.
+/// Parses and verifies a model. Symbols of main with a value in `sizes` become that number. Throws
+/// kInvalid with file, line and column.
 Model parse_model(std::string_view text, Builder& builder, std::string_view origin = "<text>",
                   const SymbolValues& sizes = {});
 

@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kMaxReadAnew = size_t{1} << 20;  ///< bytes of modules
+constexpr size_t kMaxReparsed = size_t{1} << 20;  ///< bytes of module text
 constexpr int64_t kMaxSize = int64_t{1} << 40;
 
 }  // namespace
@@ -129,7 +129,7 @@ std::vector<int64_t> ModuleText::sizes_of_use(const Body& body) {
   return sizes;
 }
 
-/// After the word: "linear[64, 10] %x, name=fc1, result=0".
+/// Parses the rest of a `use`: "linear[64, 10] %x, name=fc1, result=0".
 NodeRef ModuleText::use(Body& body) {
   const size_t start = cursor_.position();
   const std::string name = cursor_.identifier("a module");
@@ -218,8 +218,8 @@ void ModuleText::too_deep(size_t at) {
       at, fmt::format("expected at most {} graphs in each other, got more", kMaxGraphDepth));
 }
 
-/// One graph for equal ones, so that equal calls of it are one node.
-GraphRef ModuleText::one_of(Graph graph) {
+/// Returns one graph for equal ones, so that equal calls become one node.
+GraphRef ModuleText::intern(Graph graph) {
   std::vector<const Node*> nodes;
   for (const auto* list : {&graph.params, &graph.outputs})
     for (const NodeRef& node : *list) nodes.push_back(node.get());
@@ -249,18 +249,19 @@ Instance ModuleText::read_module(const std::string& name, const Module& module,
     fail(ErrorKind::kInvalid, "{}, as {} is used in line {}", error.what(), name, at.line);
   }
   read_anew_ += cursor_.position() - module.params;
-  if (read_anew_ > kMaxReadAnew)
+  if (read_anew_ > kMaxReparsed)
     cursor_.error_at(used_at, fmt::format("expected modules of at most {} bytes, each counted "
                                           "for all sizes that it is used with, got more",
-                                          kMaxReadAnew));
+                                          kMaxReparsed));
   Instance out;
   out.parameters = std::move(body.parameters);
   out.height = height_of(body.graph);
-  out.body = one_of(std::move(body.graph));
+  out.body = intern(std::move(body.graph));
   return out;
 }
 
-/// A symbol of a module is the size that the operand has where a param has that symbol alone.
+/// Binds each symbol of a module to the operand's size where a dimension of a param is just that
+/// symbol.
 void ModuleText::bind_symbols(const std::vector<Expr>& symbols,
                               const std::vector<NodeRef>& operands, size_t open,
                               SymbolTable& table) {
@@ -283,7 +284,7 @@ void ModuleText::bind_symbols(const std::vector<Expr>& symbols,
     const auto at = table.find(s.name());
     if (at == table.end())
       cursor_.error_at(open, fmt::format("expected a param with a dimension {} alone, which "
-                                         "tells what it is, got none",
+                                         "determines it, got none",
                                          s.name()));
     if (at->second.min() < s.min() || at->second.max() > s.max())
       cursor_.error_at(open, fmt::format("expected {} in [{}, {}], got {}", s.name(), s.min(),
@@ -307,9 +308,9 @@ void ModuleText::check_operands(const std::string& name, const Graph& graph,
 int ModuleText::height_of(const Graph& graph) {
   int height = 0;
   for (const NodeRef& node : topological(graph.outputs))
-    for (const Graph* inside : structure::graphs_of(node->attr)) {
-      auto known = heights_.find(inside);
-      if (known == heights_.end()) known = heights_.emplace(inside, height_of(*inside)).first;
+    for (const Graph* subgraph : structure::graphs_of(node->attr)) {
+      auto known = heights_.find(subgraph);
+      if (known == heights_.end()) known = heights_.emplace(subgraph, height_of(*subgraph)).first;
       height = std::max(height, known->second);
     }
   return height + 1;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Modules of the text form, and bodies that use them. A module is read anew for each combination of
-// sizes and types that it is used with, under a table of symbols that says what they are. Private
-// to core/ir/text.
+// Modules of the text form, and bodies that use them. A module is parsed again (instantiated) for
+// each combination of sizes and types that it is used with. Private to core/ir/text.
 #pragma once
 
 #include <map>
@@ -15,46 +14,46 @@
 namespace tenon {
 
 struct Module {
-  size_t at = 0;  ///< of its definition
+  size_t at = 0;  ///< position of its definition
   std::vector<std::string> sizes;
-  size_t params = 0;  ///< of what follows the sizes
+  size_t params = 0;  ///< position of the params, after the sizes
 };
 
-/// A module of certain sizes and types.
+/// A module with given sizes and types.
 struct Instance {
   GraphRef body;  ///< its inputs, then the parameters
   std::vector<ModelParameter> parameters;
-  int height = 1;  ///< graphs in each other
+  int height = 1;  ///< nesting depth of graphs
 };
 
-/// A use of a module, under its name.
+/// A named use of a module.
 struct Use {
   const Instance* instance = nullptr;
   std::vector<NodeRef> operands, inputs;
 };
 
-/// The body of a module, of main or of a loss while it is read.
+/// The body of a module, main or loss during parsing.
 struct Body {
   Body(Cursor& cursor, Builder& builder, int depth) : text(cursor, builder), depth(depth) {}
   GraphText text;
   Graph graph;
   Scope scope;
   int depth;
-  size_t above = 0;  ///< modules that begin before this place may be used
+  size_t above = 0;  ///< modules defined before this position may be used
   std::vector<ModelParameter> parameters;
   std::vector<NodeRef> parameter_nodes;
   std::set<std::string> names;  ///< of inputs and parameters
   std::map<std::string, Use> uses;
 };
 
-/// Reads modules, and the bodies of modules, of main and of a loss.
+/// Parses modules, and bodies of modules, main and loss.
 class ModuleText {
  public:
   ModuleText(Cursor& cursor, Builder& builder) : cursor_(cursor), builder_(builder) {}
 
-  /// A definition, after the word.
+  /// Parses a definition after its keyword.
   void define();
-  /// From "{" to "}", after the header.
+  /// Parses from "{" to "}", after the header.
   void read_body(Body& body);
   /// Throws for a parameter that no output depends on.
   void check_used(const Graph& graph, const std::vector<NodeRef>& parameters, size_t at);
@@ -73,7 +72,7 @@ class ModuleText {
   Instance read_module(const std::string& name, const Module& module,
                        const std::vector<int64_t>& sizes, const std::vector<NodeRef>& operands,
                        size_t used_at, int depth);
-  GraphRef one_of(Graph graph);
+  GraphRef intern(Graph graph);
   void bind_symbols(const std::vector<Expr>& symbols, const std::vector<NodeRef>& operands,
                     size_t open, SymbolTable& table);
   void check_operands(const std::string& name, const Graph& graph,

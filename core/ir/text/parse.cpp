@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Graphs from text, whole.
+// Parses a whole text as one graph.
 #include "core/ir/text/graph.hpp"
 #include "core/ir/text/model.hpp"
 #include "core/ir/text/text.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Graphs as text. Values are numbered in topological order, but params and named outputs, which
-// keep their names.
+// Prints graphs. Values are numbered in topological order; params and named outputs keep their
+// names.
 #include <algorithm>
 #include <set>
 #include <unordered_map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Values as text and back, to the same bits.
+// Prints and parses values, with a bit-exact round trip.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,8 +45,8 @@ std::optional<Scalar> nan_from_string(DType dtype, std::string_view payload) {
   return s;
 }
 
-/// Out of range: from_chars leaves the value alone. What strtod calls zero is zero, what is too
-/// large is no number of the dtype.
+/// For numbers out of range, where from_chars sets no value: an underflow gives what strtod gives,
+/// an overflow is not a number of the dtype.
 template <class T>
 std::optional<T> real(std::string_view text) {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
@@ -115,7 +115,7 @@ std::optional<std::string> whole_digits(std::string_view text) {
   return digits;
 }
 
-/// Also of bool, whose numbers are 0 and 1.
+/// Also for bool, whose numbers are 0 and 1.
 std::optional<Scalar> int_from_string(DType dtype, std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);

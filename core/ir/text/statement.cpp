@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kMaxOperands = 4096;
 
-/// A statement while it is being read: the parts that Builder::make takes.
+/// Parses a statement into the parts that Builder::make takes.
 class Statement {
  public:
   Statement(Cursor& cursor, const Scope& scope) : cursor_(cursor), scope_(scope) {}
@@ -86,7 +86,7 @@ class Statement {
     return std::nullopt;
   }
 
-  /// Reads "%a, %b" as long as a value follows the comma.
+  /// Parses "%a, %b" while a value follows the comma.
   void values() {
     while (cursor_.peek("%")) {
       const size_t start = cursor_.position();
@@ -300,7 +300,7 @@ class Statement {
     attr_ = std::move(attr);
   }
 
-  /// ", name=true" if it comes next; false may be written too.
+  /// ", name=true" or ", name=false" if it comes next.
   bool flag(std::string_view name) {
     if (!optional_key(name)) return false;
     if (cursor_.accept_word("true")) return true;
@@ -336,7 +336,7 @@ class Statement {
   std::vector<NodeRef> operands_;
   Attr attr_;
   WrittenType written_;
-  size_t number_at_ = 0;  ///< of a const, read once its dtype is known
+  size_t number_at_ = 0;  ///< position of a constant, parsed when its dtype is known
   bool needs_dtype_ = false, needs_shape_ = false;
 };
 

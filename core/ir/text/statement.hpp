@@ -14,11 +14,11 @@
 
 namespace tenon {
 
-/// What names mean inside one graph.
+/// The names of one graph.
 struct Scope {
   SymbolTable symbols;
   std::vector<NodeRef> values;                  ///< in the order of the text
-  FlatMap<std::string_view, uint32_t> numbers;  ///< in values, by the cursor's names
+  FlatMap<std::string_view, uint32_t> numbers;  ///< index into values, by name without %
   std::map<std::string, GraphRef> graphs;
 
   void define(Cursor& cursor, size_t start, std::string_view name, NodeRef node);
@@ -27,7 +27,7 @@ struct Scope {
 
 NodeRef parse_statement(Cursor& cursor, const Scope& scope, Builder& builder);
 
-/// Gives errors of the rules the place of what breaks them.
+/// Runs an action and adds the place to errors of the rules.
 template <class Action>
 void located(const Cursor& cursor, size_t position, Action&& action) {
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The text form of graphs: prints and parses, and round trips exactly.
+// The text form of graphs. Printing and parsing round-trip exactly.
 //
 //   graph softmax(%x: f32[n, 10]) where 1 <= n <= 4096 {
 //     %m = reduce.max %x, axes=[1]      : f32[n, 1]
@@ -20,7 +20,7 @@
 namespace tenon {
 
 std::string print(const Graph& graph);
-/// `origin` is what errors call the text, as "softmax.tn". The result is verified.
+/// Parses and verifies a graph. Errors call the text `origin`, as "softmax.tn".
 Graph parse_graph(std::string_view text, Builder& builder, std::string_view origin = "<text>");
 
 }  // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Identities that hold bit for bit. Mind the floats: x + 0.0 is not x for -0.0, x * 0 is not 0 for
-// NaN, infinity and negative x, x - x is not 0 for infinity.
+// Identities that hold bit for bit. For floats, x + 0.0 is not x for -0.0, x * 0 is not 0 for NaN,
+// infinity and negative x, and x - x is not 0 for infinity.
 #include <cmath>
 
 #include "core/rewrite/pattern.hpp"
@@ -63,7 +63,7 @@ constexpr TextRule kIdentities[] = {
 
 bool is_const(const NodeRef& node) { return node->op == Op::CONST; }
 
-/// Constants to the right, so that the next rule and hash consing see one form.
+/// Moves constants to the right, so that further rules and hash-consing see one form.
 NodeRef constant_right(const NodeRef& node, Builder& builder) {
   if (!is_const(node->sources[0]) || is_const(node->sources[1])) return nullptr;
   return builder.binary(node->op, node->sources[1], node->sources[0]);
@@ -80,7 +80,7 @@ NodeRef gather_constants(const NodeRef& node, Builder& builder) {
                         builder.binary(node->op, inner->sources[1], node->sources[1]));
 }
 
-/// x / 2^k is x * 2^-k: both round the same number once.
+/// x / 2^k = x * 2^-k: both round the same number once.
 NodeRef divide_by_power(const NodeRef& node, Builder& builder) {
   const NodeRef& y = node->sources[1];
   if (!is_const(y)) return nullptr;

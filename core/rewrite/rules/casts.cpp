@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Casts: to the dtype that is there, and through a dtype that holds every value of the first.
+// Removes casts to the same dtype, and casts through a dtype that holds every value of the first.
 #include "core/ir/narrow_float.hpp"
 #include "core/rewrite/rules/rules.hpp"
 
 namespace tenon::rewrite {
 namespace {
 
-/// Significant bits and range of the floats, in the order that a wider one holds a narrower one.
+/// Significant bits and exponent range of a float dtype.
 struct FloatSize {
   int precision, max_exponent, min_exponent;  ///< min: of the smallest subnormal
 };
@@ -16,7 +16,7 @@ FloatSize float_size(DType dtype) {
           1 - f.bias - f.mantissa_bits};
 }
 
-/// Every value of `from` is one of `to`.
+/// Whether every value of `from` is a value of `to`.
 bool lossless(DType from, DType to) {
   if (from == to || from == DType::kBool) return true;
   if (to == DType::kBool) return false;
@@ -47,9 +47,9 @@ NodeRef cast_of_cast(const NodeRef& node, Builder& builder) {
   const NodeRef& x = inner->sources[0];
   const bool outer_bits = node->as<CastAttr>().bits, inner_bits = inner->as<CastAttr>().bits;
   if (outer_bits != inner_bits) return nullptr;
-  if (outer_bits)  // a byte that is no bool becomes one on the way
+  if (outer_bits)  // a byte other than 0 and 1 becomes a bool on the way
     return inner->dtype == DType::kBool ? nullptr : builder.bit_cast(x, node->dtype);
-  // By way of a float an integer saturates, directly it wraps.
+  // Through a float an integer saturates; a direct cast wraps.
   const bool saturates = !is_float(x->dtype) && is_float(inner->dtype) && is_int(node->dtype);
   if (saturates && !lossless(x->dtype, node->dtype)) return nullptr;
   return lossless(x->dtype, inner->dtype) ? builder.cast(x, node->dtype) : nullptr;

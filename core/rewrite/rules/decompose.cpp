@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Optional ops that a device does not claim, in terms of the principal operators: the exact ones.
+// Decomposes optional ops that a device does not claim into principal ops, exactly.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -17,7 +17,7 @@ struct Claimless {
   TextRule rule;
 };
 
-// ~x = x ^ -1 turns the order of integers around; -x that of floats.
+// ~x = x ^ -1 reverses the order of integers, -x that of floats.
 constexpr Claimless kTexts[] = {
     {Op::NEG, {"-x", kInt | kFloat, "neg(x)", "mul(x, -1)"}},
     {Op::SUB, {"x-y", kInt | kFloat, "sub(x, y)", "add(x, mul(y, -1))"}},
@@ -34,13 +34,13 @@ NodeRef number(const NodeRef& like, DType dtype, int64_t value, Builder& builder
   return builder.constant(Scalar::of_int(dtype, value), like->shape);
 }
 
-/// By way of an integer where the float has a fraction; x * 0 is the zero of x's sign.
+/// Casts through an integer if the float can have a fraction. x * 0 is a zero with the sign of x.
 NodeRef decompose_trunc(const NodeRef& node, Builder& builder) {
   const NodeRef& x = node->sources[0];
   const DType dtype = x->dtype;
   const bool wide = dtype == DType::kF64;
-  // From here on floats are whole, and up to here the integer holds them. A dtype whose exponents
-  // end before has its last one.
+  // Floats from this limit on are integers, and the integer dtype holds those below. For small
+  // exponent ranges the limit is the largest exponent.
   const double limit = std::ldexp(1, std::min(wide ? 52 : 23, float_format(dtype).bias));
   const auto value = [&](double v) { return builder.constant(Scalar::of(dtype, v), x->shape); };
   const NodeRef whole = builder.cast(builder.cast(x, wide ? DType::kI64 : DType::kI32), dtype);
@@ -51,7 +51,7 @@ NodeRef decompose_trunc(const NodeRef& node, Builder& builder) {
   return builder.where(small, builder.where(nonzero, whole, signed_zero), x);
 }
 
-/// 2^y in `dtype`, bit by bit of y, where y is in [0, bits).
+/// 2^y in `dtype` by the bits of y, for y in [0, bits).
 NodeRef power_of_two(const NodeRef& y, DType dtype, Builder& builder) {
   NodeRef power = number(y, dtype, 1, builder);
   for (int64_t bit = 1; bit < static_cast<int64_t>(dtype_bits(dtype)); bit *= 2) {
@@ -81,7 +81,7 @@ NodeRef decompose_shl(const NodeRef& node, Builder& builder) {
                        number(x, x->dtype, 0, builder));
 }
 
-/// A division; negative numbers as the complement of their complement's.
+/// Divides by a power of two. A negative x is shifted as ~(~x >> y).
 NodeRef decompose_shr(const NodeRef& node, Builder& builder) {
   const NodeRef &x = node->sources[0], &y = node->sources[1];
   const NodeRef power = power_of_two(y, x->dtype, builder);
@@ -95,7 +95,7 @@ NodeRef decompose_shr(const NodeRef& node, Builder& builder) {
   return builder.where(shift_in_range(y, x->dtype, builder), shifted, sign);
 }
 
-/// The smallest is the largest with the order turned around; of bools, their product.
+/// MIN as MAX with reversed order; MIN of bools is their product.
 NodeRef decompose_reduce_min(const NodeRef& node, Builder& builder) {
   const auto& attr = node->as<ReduceAttr>();
   if (attr.op != Op::MIN) return nullptr;

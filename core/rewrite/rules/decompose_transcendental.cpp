@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// FDIV, EXP, LN and COS from RECIP, EXP2, LOG2 and SIN, with little error beyond theirs. What they
-// may be off is in reference/interval_elementwise.cpp: change both together.
+// Decomposes FDIV, EXP, LN and COS into RECIP, EXP2, LOG2 and SIN, with little extra error.
+// core/interval/elementwise.cpp has the allowed errors: change both together.
 #include <cmath>
 #include <numbers>
 
@@ -10,7 +10,7 @@
 namespace tenon::rewrite {
 namespace {
 
-/// f16, bf16 and fp8 compute these in f32, where they have the digits for it.
+/// Computes these for f16, bf16 and fp8 in f32, which has enough digits.
 NodeRef in_f32(const NodeRef& node, Builder& builder) {
   return builder.cast(builder.unary(node->op, builder.cast(node->sources[0], DType::kF32)),
                       node->dtype);
@@ -18,7 +18,7 @@ NodeRef in_f32(const NodeRef& node, Builder& builder) {
 
 bool narrow(const NodeRef& node) { return dtype_size(node->dtype) < 4; }
 
-/// Arithmetic on one shape that reads as formulas do.
+/// Helper to write arithmetic on one shape as formulas.
 struct Formula {
   const NodeRef& like;
   Builder& builder;
@@ -33,14 +33,14 @@ struct Formula {
   }
 };
 
-/// e^x = 2^(h H) e^(r), where h is x's leading half and H that of log2(e), so that their product is
-/// exact, and r, the small rest, goes into a polynomial. Rounding x * log2(e) instead would lose
-/// as many bits as the result's exponent has.
+/// e^x = 2^(h H) e^(r). h is the leading half of x and H that of log2(e), so their product is
+/// exact. A polynomial computes e^r of the small rest r. Rounding x * log2(e) instead would lose as
+/// many bits as the exponent of the result has.
 NodeRef decompose_exp(const NodeRef& node, Builder& builder) {
   if (narrow(node)) return in_f32(node, builder);
   const Formula f{node, builder};
   const bool wide = node->dtype == DType::kF64;
-  const double limit = wide ? 1100 : 200;  // beyond, the result is 0 or infinity
+  const double limit = wide ? 1100 : 200;  // beyond it the result is 0 or infinity
   NodeRef x = node->sources[0];
   x = f.select_less(x, f.value(-limit), f.value(-limit), x);
   x = f.select_less(f.value(limit), x, f.value(limit), x);

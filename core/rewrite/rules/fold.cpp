@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Ops whose operands are all constants, dimensions that are numbers, positions along one element.
+// Folds ops on constants, constant dimensions, and positions along axes of size 1.
 #include "core/ir/fold.hpp"
 #include "core/rewrite/rules/rules.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Views: of one kind merge, those that move nothing vanish, constants take any shape.
+// Merges views of one kind, removes views that move nothing, and views of constants.
 #include <algorithm>
 
 #include "core/rewrite/rules/rules.hpp"
@@ -28,7 +28,7 @@ bool moves_nothing(const Node& node) {
     case ViewKind::kReshape:
     case ViewKind::kExpand:
     case ViewKind::kPad:
-    case ViewKind::kShrink:  // a part as large as the whole is the whole
+    case ViewKind::kShrink:  // a shrink to the full size
       return same_shape(node.shape, from);
     case ViewKind::kPermute:
       return std::ranges::is_sorted(attr.axes);
@@ -42,7 +42,7 @@ NodeRef useless_view(const NodeRef& node, Builder&) {
   return moves_nothing(*node) ? node->sources[0] : nullptr;
 }
 
-/// A permute that only moves axes of size 1.
+/// Replaces a permute that only moves axes of size 1.
 NodeRef permute_to_reshape(const NodeRef& node, Builder& builder) {
   const ViewAttr* permute = view_of(node, ViewKind::kPermute);
   if (!permute) return nullptr;
@@ -101,7 +101,7 @@ NodeRef merge_shrinks(const NodeRef& node, Builder& builder) {
   return builder.shrink(node->sources[0]->sources[0], std::move(ranges));
 }
 
-/// Flipped twice is not flipped.
+/// Axes flipped twice are not flipped.
 NodeRef merge_flips(const NodeRef& node, Builder& builder) {
   const ViewAttr* outer = view_of(node, ViewKind::kFlip);
   const ViewAttr* inner = view_of(node->sources[0], ViewKind::kFlip);
@@ -111,7 +111,7 @@ NodeRef merge_flips(const NodeRef& node, Builder& builder) {
   return builder.flip(node->sources[0]->sources[0], std::move(axes));
 }
 
-/// What lies inside of the padding all the way.
+/// Removes a pad when the shrink only keeps elements of the source.
 NodeRef shrink_of_pad(const NodeRef& node, Builder& builder) {
   const ViewAttr* shrink = view_of(node, ViewKind::kShrink);
   const ViewAttr* pad = view_of(node->sources[0], ViewKind::kPad);
@@ -126,7 +126,7 @@ NodeRef shrink_of_pad(const NodeRef& node, Builder& builder) {
   return builder.shrink(x, std::move(ranges));
 }
 
-/// Shrinks before growing: an axis that grew stays as it was, the others are cut.
+/// Moves a shrink before an expand: expanded axes need no shrink, others are cut.
 NodeRef shrink_of_expand(const NodeRef& node, Builder& builder) {
   const ViewAttr* shrink = view_of(node, ViewKind::kShrink);
   if (!shrink || !view_of(node->sources[0], ViewKind::kExpand)) return nullptr;

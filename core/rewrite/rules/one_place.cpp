@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One place of an axis, as a label is: what is stored there alone is a choice by positions, and the
-// sum of such choices over the axis is the one that is there. Neither goes through memory.
+// STORE, TAKE and sums at a single index of an axis, as with a class label. A STORE at one index
+// becomes a one-hot select, and the sum of a one-hot select becomes a TAKE, so neither goes through
+// memory.
 #include <algorithm>
 
 #include "core/ir/scalar_op.hpp"
@@ -9,13 +10,13 @@
 namespace tenon::rewrite {
 namespace {
 
-constexpr int kDeepest = 8;  ///< of what is looked through
+constexpr int kDeepest = 8;  ///< depth of the search
 
 bool is_view(const Node& node, ViewKind kind) {
   return node.op == Op::VIEW && node.as<ViewAttr>().kind == kind;
 }
 
-/// An axis of 2^31 elements at most, whose positions i32 holds.
+/// Whether an axis has at most 2^31 elements, so that i32 holds positions.
 bool is_short(const Dim& size) { return size.is_const() && size.value() <= INT32_MAX; }
 
 Shape with_one(Shape shape, int axis) {
@@ -23,7 +24,7 @@ Shape with_one(Shape shape, int axis) {
   return shape;
 }
 
-/// The values where the axis has size 1, if they are the same all along it; else null.
+/// If the values are equal along the axis, the node with size 1 there; else null.
 NodeRef at_one(const NodeRef& node, int axis, Builder& builder, int depth = 0) {
   if (node->shape[axis].is_const(1)) return node;
   const Shape shape = with_one(node->shape, axis);
@@ -41,8 +42,7 @@ NodeRef at_one(const NodeRef& node, int axis, Builder& builder, int depth = 0) {
   return builder.make(node->op, node->dtype, shape, std::move(sources), node->attr);
 }
 
-/// The axis of the source that an axis of a reshape is, as long as axes of size 1 come and go
-/// alone; -1: another.
+/// The source axis of an axis of a reshape that only adds or removes axes of size 1; else -1.
 int axis_before(const Node& reshape, int axis) {
   const Shape &from = reshape.sources[0]->shape, &to = reshape.shape;
   size_t s = 0;
@@ -90,7 +90,7 @@ bool holds(DType dtype, int64_t value) {
   return dtype_bits(dtype) >= 32 || value < int64_t{1} << (dtype_bits(dtype) - 1);
 }
 
-/// Into a constant: each element is compared with the place, and no buffer is filled before it.
+/// STORE at one index into a constant: a select by position, without a buffer to fill first.
 NodeRef store_of_one(const NodeRef& node, Builder& builder) {
   const auto& attr = node->as<StoreAttr>();
   const NodeRef &x = node->sources[0], &values = node->sources[2];
@@ -99,7 +99,7 @@ NodeRef store_of_one(const NodeRef& node, Builder& builder) {
   if (x->op != Op::CONST || !index->shape[attr.axis].is_const(1) || !is_short(size) ||
       !holds(index->dtype, size.value()))
     return nullptr;
-  // In 32 bits, outside of which no place is.
+  // Narrow the index to 32 bits; one out of range becomes `size`.
   if (dtype_bits(index->dtype) > 32)
     index =
         builder.where(is_inside(index, size, builder), index, number(index, size.value(), builder));
@@ -113,10 +113,10 @@ NodeRef store_of_one(const NodeRef& node, Builder& builder) {
   return builder.where(here, builder.expand(std::move(value), node->shape), x);
 }
 
-/// A value at one place of an axis, from what it is computed of.
-class Looked {
+/// Computes the value at one index of an axis from the values of the operands there.
+class Lookup {
  public:
-  Looked(NodeRef index, int axis, Builder& builder)
+  Lookup(NodeRef index, int axis, Builder& builder)
       : index_(std::move(index)), axis_(axis), builder_(builder) {}
 
   NodeRef at(const NodeRef& node, int depth = 0) {
@@ -140,7 +140,7 @@ class Looked {
   Builder& builder_;
 };
 
-/// Of what is computed, or repeated along the axis, only what is looked at.
+/// TAKE at one index of a computed or expanded value: computes only the element taken.
 NodeRef take_of_one(const NodeRef& node, Builder& builder) {
   const NodeRef &x = node->sources[0], &index = node->sources[1];
   const int axis = node->as<TakeAttr>().axis;
@@ -148,9 +148,9 @@ NodeRef take_of_one(const NodeRef& node, Builder& builder) {
   if (!index->shape[axis].is_const(1) || size.is_const(1) || !is_short(size) ||
       !holds(index->dtype, size.value()))
     return nullptr;
-  if (!Looked::is_computed(*x) && !is_view(*x, ViewKind::kExpand)) return nullptr;
-  const NodeRef there = Looked(index, axis, builder).at(x);
-  if (there->op == Op::TAKE) return nullptr;  // of what grew along other axes
+  if (!Lookup::is_computed(*x) && !is_view(*x, ViewKind::kExpand)) return nullptr;
+  const NodeRef there = Lookup(index, axis, builder).at(x);
+  if (there->op == Op::TAKE) return nullptr;  // expanded along other axes
   return builder.where(is_inside(index, size, builder), there,
                        builder.constant(zero(node->dtype), node->shape));
 }
@@ -159,7 +159,7 @@ bool is_zero(const NodeRef& node) {
   return node->op == Op::CONST && node->as<ConstAttr>().value == zero(node->dtype);
 }
 
-/// One term is added to zeros.
+/// Sum of a one-hot select: one term is added to zeros.
 NodeRef sum_of_one(const NodeRef& node, Builder& builder) {
   const auto& attr = node->as<ReduceAttr>();
   const NodeRef& terms = node->sources[0];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions that combine one element, reductions of reductions, TAKE of every element in order.
+// Simplifies reductions of one element, reductions of reductions, and TAKE of all elements in
+// order.
 #include <algorithm>
 
 #include "core/rewrite/rules/rules.hpp"
@@ -7,7 +8,7 @@
 namespace tenon::rewrite {
 namespace {
 
-/// Over axes of size 1. A float sum starts from +0, so that of -0 is +0.
+/// Reduction over axes of size 1. A float sum starts from +0, so the sum of -0 is +0.
 NodeRef reduce_of_one(const NodeRef& node, Builder& builder) {
   const auto& attr = node->as<ReduceAttr>();
   const NodeRef& x = node->sources[0];
@@ -17,7 +18,7 @@ NodeRef reduce_of_one(const NodeRef& node, Builder& builder) {
   return builder.binary(Op::ADD, x, builder.constant(zero(x->dtype), x->shape));
 }
 
-/// In any order the same: integers, bool, and MAX and MIN.
+/// For reductions that do not depend on order: integers, bool, MAX and MIN.
 NodeRef reduce_of_reduce(const NodeRef& node, Builder& builder) {
   const auto& outer = node->as<ReduceAttr>();
   const NodeRef& inner_node = node->sources[0];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// 64-bit integers that are never beyond 32 bits, as positions and what is computed from them, are
-// computed in 32: i64 in i32, u64 in u32. The cast back to 64 bits moves towards the outputs, and
-// is gone where a comparison, a TAKE or another cast uses the value.
+// Narrows 64-bit integers whose value range fits 32 bits, as positions: i64 to i32, u64 to u32. The
+// cast back to 64 bits moves towards the outputs, and vanishes at comparisons, TAKE and other
+// casts.
 #include <algorithm>
 #include <memory>
 
@@ -39,7 +39,7 @@ class Shortener {
   }
 
  private:
-  /// The same values in the short dtype, if that takes no more than a cast; else null.
+  /// The values in the 32-bit dtype, if a cast is all it takes; else null.
   NodeRef shortened(const NodeRef& node, Builder& builder) {
     const DType dtype = short_of(node->dtype);
     if (!fits(ranges_.of(node), dtype)) return nullptr;
@@ -87,7 +87,8 @@ class Shortener {
     return builder.binary(node->op, sources[0], sources[1]);
   }
 
-  /// By 32-bit indices. A float beyond them saturates, and then still is out of bounds.
+  /// Narrows the index of a TAKE or STORE. A float index saturates, and then is still out of
+  /// bounds.
   NodeRef indexed(const NodeRef& node, Builder& builder) {
     const NodeRef& index = node->sources[1];
     if (!is_wide(index->dtype)) return nullptr;

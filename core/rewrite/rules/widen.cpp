@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Dtypes that a device stores but has no arithmetic on: each op is computed in a wider dtype and
-// cast back, so that it still rounds, or wraps, to its own. Double rounding does no harm: f32 has
-// more than twice the digits of f16 and bf16 (Figueroa, "When is double rounding innocuous?").
+// For dtypes that a device stores but does not compute: each op is computed in a wider dtype and
+// cast back, so that it rounds or wraps to its own. Double rounding is innocuous, as f32 has more
+// than twice the digits of f16 and bf16 (Figueroa, "When is double rounding innocuous?").
 #include <algorithm>
 
 #include "core/rewrite/rules/rules.hpp"
@@ -9,13 +9,13 @@
 namespace tenon::rewrite {
 namespace {
 
-/// What memory holds packed in words has no registers of its own either.
+/// Whether the device has arithmetic on the dtype. Dtypes packed in words have none.
 bool computes(const Capabilities& capabilities, DType dtype) {
   return capabilities.of(dtype).arithmetic &&
          dtype_size(dtype) >= static_cast<size_t>(capabilities.storage_bytes);
 }
 
-/// The dtype to compute in, or the dtype itself.
+/// The dtype to compute in: a wider one, or the dtype itself.
 DType wider(const Capabilities& capabilities, DType dtype) {
   if (dtype == DType::kBool || computes(capabilities, dtype) || dtype_size(dtype) >= 4)
     return dtype;
@@ -39,7 +39,7 @@ NodeRef widen_elementwise(const NodeRef& node, Builder& builder, const Capabilit
   return made->dtype == node->dtype ? made : builder.cast(made, node->dtype);
 }
 
-/// Also makes an accumulator of another dtype explicit, so that lowering meets none.
+/// Also makes casts to an accumulator of another dtype explicit, so that lowering sees none.
 NodeRef widen_reduce(const NodeRef& node, Builder& builder, const Capabilities& capabilities) {
   const auto& attr = node->as<ReduceAttr>();
   const DType wide = wider(capabilities, attr.accumulator);
@@ -49,7 +49,8 @@ NodeRef widen_reduce(const NodeRef& node, Builder& builder, const Capabilities& 
   const bool extreme = attr.op == Op::MAX || attr.op == Op::MIN;
   const bool may_be_empty =
       std::ranges::any_of(attr.axes, [&](int axis) { return x->shape[axis].min() == 0; });
-  if (extreme && may_be_empty && is_int(wide)) {  // the identity of the wider dtype would wrap
+  if (extreme && may_be_empty &&
+      is_int(wide)) {  // the identity of the wider dtype would wrap when cast back
     const Scalar identity = attr.op == Op::MAX ? lowest(node->dtype) : highest(node->dtype);
     made = builder.binary(attr.op, made, builder.constant(cast(identity, wide), made->shape));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "plugins/cpu/rows_ahead.hpp"
+#include "plugins/cpu/prefetch_rows.hpp"
 
 #include <map>
 #include <optional>
@@ -10,14 +10,14 @@ namespace {
 
 constexpr uint32_t kGrid = ~0u;
 constexpr uint64_t kLine = 64;
-constexpr uint64_t kLeastRow = 4 * kLine;  ///< the processor fetches a few lines ahead by itself
-constexpr uint64_t kMostRow = 32 << 10;    ///< bytes; more would drive out what is read again
-constexpr uint64_t kLongRow = 16 * kLine;  ///< which leaves the time to fetch one that lies apart
-constexpr uint64_t kMostStep = 4 * kLine;  ///< of the loop over a row; further apart is a column
+constexpr uint64_t kLeastRow = 4 * kLine;  ///< hardware prefetches a few lines by itself
+constexpr uint64_t kMostRow = 32 << 10;  ///< bytes; longer rows would evict data that is read again
+constexpr uint64_t kLongRow = 16 * kLine;  ///< long enough to prefetch a row that is not adjacent
+constexpr uint64_t kMostStep = 4 * kLine;  ///< of the loop over a row; a larger step is a column
 
-/// A sum of what loops and grids count, times numbers. In wrapping arithmetic: a hint may be wrong.
+/// An affine form over loop and grid indices, in wrapping arithmetic, as a hint may be wrong.
 struct Sum {
-  std::map<uint32_t, uint64_t> factors;  ///< by op; what is no such sum itself counts as one
+  std::map<uint32_t, uint64_t> factors;  ///< coefficient by op; other ops count as variables
   uint64_t offset = 0;
 };
 
@@ -69,10 +69,10 @@ class Sums {
   std::vector<std::optional<Sum>> known_;
 };
 
-/// A load of a loop that goes over a row.
+/// A load in a loop over a row.
 struct Pass {
   uint32_t loop, around, buffer;
-  std::map<uint32_t, uint64_t> rest;  ///< of its place, less what the loop counts
+  std::map<uint32_t, uint64_t> rest;  ///< its address without the loop index
   bool fetches = false;
   bool same_row(const Pass& other) const {
     return around == other.around && buffer == other.buffer && rest == other.rest;
@@ -81,7 +81,7 @@ struct Pass {
 
 }  // namespace
 
-std::unordered_map<uint32_t, uint64_t> rows_ahead(const sdk::ProgramView& program) {
+std::unordered_map<uint32_t, uint64_t> prefetch_rows(const sdk::ProgramView& program) {
   std::unordered_map<uint32_t, uint64_t> ahead;
   Sums sums(program);
   const auto step_of = [&](uint32_t loop) {
@@ -94,7 +94,7 @@ std::unordered_map<uint32_t, uint64_t> rows_ahead(const sdk::ProgramView& progra
   };
   const auto is_loop = [&](uint32_t region) { return program.op(region).op == TN_OP_LOOP; };
   std::vector<Pass> passes;
-  std::vector<uint32_t> open;  // regions
+  std::vector<uint32_t> open;  // open regions
   for (uint32_t i = 0; i < program.op_count(); ++i) {
     const tn_op& op = program.op(i);
     if (op.op == TN_OP_ELSE || op.op == TN_OP_END) open.pop_back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "core/runtime/remade_plans.hpp"
+#include "core/runtime/recompile_monitor.hpp"
 
 #include "core/ir/structure.hpp"
 #include "core/support/error.hpp"
@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-/// Ops, dtypes and ranks of all nodes, sizes of inputs and outputs alone.
+/// Hashes ops, dtypes and ranks of all nodes, and sizes of inputs and outputs.
 uint64_t computation(const Skeleton& skeleton) {
   uint64_t hash = skeleton.nodes().size();
   const auto add = [&](auto value) { hash = hash_mix(hash, static_cast<uint64_t>(value)); };
@@ -26,12 +26,12 @@ uint64_t computation(const Skeleton& skeleton) {
   return hash;
 }
 
-/// The first node that differs by more than its operands, as the text form has it.
+/// Describes the first node that differs in more than its operands.
 std::string difference(const Skeleton& now, const Skeleton& before) {
-  structure::SameInside inside;
+  structure::SubgraphEquality subgraphs;
   for (size_t i = 0; i < now.nodes().size() && i < before.nodes().size(); ++i) {
     const NodeRef &a = before.nodes()[i], &b = now.nodes()[i];
-    if (a == b || structure::same_head(*a, {}, *b, {}, inside)) continue;
+    if (a == b || structure::same_head(*a, {}, *b, {}, subgraphs)) continue;
     if (a->op == Op::CONST && b->op == Op::CONST &&
         a->as<ConstAttr>().value == b->as<ConstAttr>().value)
       continue;  // its shape follows from another node
@@ -46,7 +46,7 @@ std::string difference(const Skeleton& now, const Skeleton& before) {
 
 }  // namespace
 
-std::string RemadePlans::note(const std::shared_ptr<const Skeleton>& skeleton) {
+std::string RecompileMonitor::note(const std::shared_ptr<const Skeleton>& skeleton) {
   if (known_.size() > kMostKnown) known_.clear();
   Entry& entry = known_[computation(*skeleton)];
   const std::shared_ptr<const Skeleton> before = std::exchange(entry.last, skeleton);

@@ -4,7 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
-#include "plugins/cpu/rows_ahead.hpp"
+#include "plugins/cpu/prefetch_rows.hpp"
 #include "sdk/program/text.hpp"
 #include "tests/cpu/harness.hpp"
 
@@ -54,7 +54,7 @@ std::vector<uint64_t> ahead_of(const Rows& of) {
   INFO(text_of(of));
   REQUIRE(error == "");
   const sdk::ProgramView view(program.get());
-  const auto ahead = cpu::rows_ahead(view);
+  const auto ahead = cpu::prefetch_rows(view);
   std::vector<uint64_t> out;
   for (uint32_t i = 0; i < view.op_count(); ++i) {
     if (view.op(i).op != TN_OP_TAKE) continue;

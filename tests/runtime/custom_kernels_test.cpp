@@ -5,7 +5,7 @@
 
 #include "core/compile/compiler.hpp"
 #include "core/ir/text/text.hpp"
-#include "core/runtime/own_kernels.hpp"
+#include "core/runtime/custom_kernels.hpp"
 #include "tests/runtime/support.hpp"
 
 using namespace tenon;
@@ -25,7 +25,7 @@ constexpr const char* kSums = R"(graph sums(%x: f32[n, 32]) where 1 <= n <= 64 {
   return %s
 })";
 
-/// Three times what it reads, an element a workgroup.
+/// Multiplies by three, one element for each workgroup.
 constexpr const char* kProgram =
     R"(program mine(%x: global f32 read, %y: global f32 write) workgroup 1 1 1 {
   %i = index grid.x : i32
@@ -36,7 +36,7 @@ constexpr const char* kProgram =
 }
 )";
 
-/// One is enough for what is tested here.
+/// One is enough for these tests.
 RuntimeOptions on_one_thread(const std::string& backend) {
   return options_for(backend == "cpu" ? "cpu@threads=1" : backend, backend);
 }
@@ -88,7 +88,7 @@ TEST_CASE("a context lists its kernels by name") {
     run_text(runtime, kSums);
     CHECK(runtime.kernels().size() == 2);
     CHECK(runtime.kernels()[0].name.starts_with("reduce_"));
-    // The plan has a kernel of this name: what is set for it is met.
+    // The plan has a kernel of this name, so the setting is matched.
     runtime.set_transforms(kernel.name, "split a0 8; unroll a0.i");
     run_text(runtime, kThrice);
     CHECK(only_kernel(runtime).name == kernel.name);
@@ -171,21 +171,21 @@ TEST_CASE("lists that are wrong are refused, with kernel and reason") {
 }
 
 TEST_CASE("a name that no kernel has met is told, with those that there were") {
-  OwnKernels own;
+  CustomKernels own;
   own.set_transforms("map_*", "split a0 2");
   own.set_transforms("map_1", "split a0 2");
-  REQUIRE(own.unmet().size() == 2);
-  CHECK(own.unmet()[1] ==
+  REQUIRE(own.unmatched().size() == 2);
+  CHECK(own.unmatched()[1] ==
         "no kernel was called 'map_1', for which something is set; kernels were none since");
   Builder builder;
   const Compiler compiler(builder);
-  OwnChooser chooser(own);
+  CustomChooser chooser(own);
   const Capabilities capabilities = generic_capabilities();
   const LoweredKernel kernel = compiler.lower(
       compiler.legalise(parse_graph(kThrice, builder), capabilities), capabilities, {}, chooser);
   CHECK(list_text(kernel.chosen) == "split a0 2");
-  REQUIRE(own.unmet().size() == 1);
-  CHECK(own.unmet()[0].ends_with("kernels were " + std::string(kernel.program.view().name())));
+  REQUIRE(own.unmatched().size() == 1);
+  CHECK(own.unmatched()[0].ends_with("kernels were " + std::string(kernel.program.view().name())));
 }
 
 TEST_CASE("a program of one's own is what a kernel runs") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Work that is done by as many threads as there are cores, as compiling is.
+// A parallel loop over as many threads as there are cores, for compilation.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 
 namespace tenon {
 
-/// Calls action(0..count-1), on several threads if there is more than one; the first error wins.
+/// Calls action(0) to action(count - 1) on several threads. Rethrows the first error.
 template <class F>
-void for_all(size_t count, F&& action) {
+void parallel_for(size_t count, F&& action) {
   const size_t threads = std::min<size_t>(count, std::max(1u, std::thread::hardware_concurrency()));
   if (threads <= 1) {
     for (size_t i = 0; i < count; ++i) action(i);
@@ -40,7 +40,8 @@ void for_all(size_t count, F&& action) {
     std::vector<std::jthread> pool;
     try {
       for (size_t t = 1; t < threads; ++t) pool.emplace_back(work);
-    } catch (const std::system_error&) {  // no more threads: those that are there do it all
+    } catch (
+        const std::system_error&) {  // no more threads: the ones started so far do all the work
     }
     work();
   }

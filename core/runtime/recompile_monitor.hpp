@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Notices plans that are made again and again for one computation on tensors of the same shapes,
-// because of a number that shapes code: a slice's begin, a trip count, a padding.
+// Detects repeated compilation of one computation on tensors of the same shapes. The cause is a
+// number that is compiled in: the begin of a slice, a trip count, a padding.
 #pragma once
 
 #include <map>
@@ -11,9 +11,10 @@
 
 namespace tenon {
 
-class RemadePlans {
+class RecompileMonitor {
  public:
-  /// A plan is about to be made. What to tell the user, once for each computation; or "".
+  /// Counts a plan that is about to be compiled. Returns a warning for the user, once for each
+  /// computation, or "".
   std::string note(const std::shared_ptr<const Skeleton>& skeleton);
 
  private:

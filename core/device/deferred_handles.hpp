@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Objects of a plugin that someone holds, or that work in flight may still use.
+// Plugin objects whose destruction is deferred until work in flight has ended.
 #pragma once
 
 #include <atomic>
@@ -13,15 +13,15 @@ namespace tenon {
 
 /// Thread-safe. `Handle` is a tn_executable or a tn_memory.
 template <class Handle>
-class HeldHandles {
+class DeferredHandles {
  public:
-  explicit HeldHandles(void (*destroy)(Handle*)) : destroy_(destroy) {}
+  explicit DeferredHandles(void (*destroy)(Handle*)) : destroy_(destroy) {}
 
   void add(Handle* handle) {
     const std::lock_guard lock(mutex_);
     held_.insert(handle);
   }
-  /// Nobody holds it any more; work up to `last_use` may use it.
+  /// Destroys the handle once submission `last_use` has ended.
   void retire(Handle* handle, uint64_t last_use) noexcept {
     const std::lock_guard lock(mutex_);
     held_.erase(handle);
@@ -29,7 +29,7 @@ class HeldHandles {
     has_retired_ = true;
   }
   bool has_retired() const { return has_retired_; }
-  /// Destroys what was retired and whose work has ended.
+  /// Destroys retired handles whose last use is at most `ended`.
   void destroy_retired(uint64_t ended) noexcept {
     if (!has_retired_) return;
     const std::lock_guard lock(mutex_);
@@ -40,7 +40,7 @@ class HeldHandles {
     });
     has_retired_ = !retired_.empty();
   }
-  /// At the end of the device: also what someone holds.
+  /// Destroys all handles when the device closes, also those not retired.
   void destroy_all() noexcept {
     destroy_retired(UINT64_MAX);
     for (Handle* handle : held_) destroy_(handle);
@@ -49,7 +49,7 @@ class HeldHandles {
  private:
   void (*destroy_)(Handle*);
   std::atomic<bool> has_retired_ = false;
-  std::mutex mutex_;  ///< of these two
+  std::mutex mutex_;  ///< guards both
   std::unordered_set<Handle*> held_;
   std::vector<std::pair<uint64_t, Handle*>> retired_;
 };

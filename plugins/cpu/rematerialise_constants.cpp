@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "plugins/cpu/near_constants.hpp"
+#include "plugins/cpu/rematerialise_constants.hpp"
 
 #include <llvm/ADT/MapVector.h>
 #include <llvm/Analysis/LoopInfo.h>
@@ -18,7 +18,7 @@ namespace {
 using llvm::Instruction;
 using llvm::Loop;
 
-/// An innermost loop whose sums fill half of the registers or more.
+/// Whether a loop is a register tile: innermost, with sums in at least half of the registers.
 bool is_tile(const Loop& loop, uint32_t registers) {
   if (!loop.isInnermost()) return false;
   uint32_t sums = 0;
@@ -26,9 +26,9 @@ bool is_tile(const Loop& loop, uint32_t registers) {
   return 2 * sums >= registers;
 }
 
-/// The outermost loop around `loop`, or itself, with no tile in it but the loop; null where there
-/// is none further out either.
-Loop* beside_tile(Loop& loop, uint32_t registers) {
+/// The outermost loop around `loop`, or itself, that contains no other tile. Null if there is no
+/// tile in the loops further out.
+Loop* outermost_with_one_tile(Loop& loop, uint32_t registers) {
   Loop* at = &loop;
   for (Loop* parent = at->getParentLoop(); parent; at = parent, parent = at->getParentLoop())
     for (const Loop* other : parent->getLoopsInPreorder())
@@ -36,7 +36,7 @@ Loop* beside_tile(Loop& loop, uint32_t registers) {
   return nullptr;
 }
 
-/// A register serves the instruction as well as a constant that it can see.
+/// Whether a constant operand of the instruction may as well be in a register.
 bool takes_registers(const Instruction& instruction) {
   switch (instruction.getOpcode()) {
     case Instruction::FAdd:
@@ -64,8 +64,8 @@ bool is_in_memory(const llvm::Value& value) {
 
 }  // namespace
 
-void keep_constants_near(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& tree,
-                         uint32_t registers) {
+void rematerialise_constants(llvm::Function& function, llvm::LoopInfo& loops,
+                             llvm::DominatorTree& tree, uint32_t registers) {
   std::map<std::pair<Loop*, llvm::Value*>, Instruction*> loaded;
   const auto load = [&](Loop& before, llvm::Constant* constant) -> Instruction* {
     Instruction*& load = loaded[{&before, constant}];
@@ -83,7 +83,7 @@ void keep_constants_near(llvm::Function& function, llvm::LoopInfo& loops, llvm::
                                             /*isVolatile=*/true);
   };
   for (Loop* loop : loops.getLoopsInPreorder()) {
-    Loop* before = loop->isInnermost() ? beside_tile(*loop, registers) : nullptr;
+    Loop* before = loop->isInnermost() ? outermost_with_one_tile(*loop, registers) : nullptr;
     if (!before) continue;
     for (llvm::BasicBlock* block : loop->blocks())
       for (Instruction& instruction : *block) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "core/runtime/own_program.hpp"
+#include "core/runtime/custom_program.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +28,7 @@ std::string describe_param(const tn_param& param) {
                      sdk::dtype_text(static_cast<uint8_t>(param.dtype)));
 }
 
-/// What the launch binds.
+/// The params that a launch binds: all but allocations.
 std::vector<const tn_param*> bound_params(const sdk::ProgramView& program) {
   std::vector<const tn_param*> out;
   for (uint32_t p = 0; p < program.param_count(); ++p)
@@ -42,7 +42,7 @@ void check_params(const sdk::ProgramView& program, const sdk::ProgramView& model
              wanted.size(), given.size());
   for (size_t p = 0; p < given.size(); ++p) {
     const tn_param &a = *given[p], &b = *wanted[p];
-    // To read or write less than the kernel does is the trial's matter.
+    // The trial finds a program that reads or writes less than the kernel does.
     const bool fits = a.kind == b.kind && a.dtype == b.dtype && a.count <= b.count &&
                       (a.access & ~b.access & (TN_ACCESS_READ | TN_ACCESS_WRITE)) == 0;
     TN_REQUIRE(fits, "expected {} of at least {} elements as param {}, got {} of {}",
@@ -50,7 +50,7 @@ void check_params(const sdk::ProgramView& program, const sdk::ProgramView& model
   }
 }
 
-/// What the device declares, as far as a program says what it needs.
+/// Checks the ops, dtypes and limits of a program against what the device claims.
 void check_claims(const sdk::ProgramView& program, const std::array<int64_t, 3>& workgroups,
                   const Capabilities& capabilities) {
   const auto need = [](bool condition, std::string_view what, auto limit, auto got) {
@@ -85,12 +85,13 @@ void check_claims(const sdk::ProgramView& program, const std::array<int64_t, 3>&
   }
 }
 
-/// Eighths from -2 to 2 and small integers; `wild`: now and then what is special.
-Array drawn_array(DType dtype, std::vector<int64_t> shape, uint64_t seed, bool wild) {
+/// Multiples of 1/8 from -2 to 2, and small integers. `with_specials`: about one element in 61 is
+/// infinite, NaN or an integer of any size.
+Array drawn_array(DType dtype, std::vector<int64_t> shape, uint64_t seed, bool with_specials) {
   Array array = Array::zeros(dtype, std::move(shape));
   for (int64_t i = 0; i < array.count(); ++i) {
     const uint64_t random = hash_mix(seed, static_cast<uint64_t>(i));
-    const bool special = wild && random % 61 == 0;
+    const bool special = with_specials && random % 61 == 0;
     const auto small = static_cast<int64_t>(random >> 8);
     if (is_float(dtype)) {
       constexpr double kSpecial[] = {-0.0, HUGE_VAL, -HUGE_VAL, NAN};
@@ -106,7 +107,7 @@ Array drawn_array(DType dtype, std::vector<int64_t> shape, uint64_t seed, bool w
   return array;
 }
 
-/// A kernel's buffers, each with room before and after it that must stay as it is.
+/// The buffers of a kernel, each with a guard zone on both sides.
 class Trial {
  public:
   Trial(Device& device, const Graph& graph, const std::vector<int>& alias,
@@ -123,7 +124,7 @@ class Trial {
     }
   }
 
-  /// The outputs. Throws kInvalid if something was written beside them.
+  /// Returns the outputs. Throws kInvalid if a guard zone was overwritten.
   std::vector<Array> run(const Executable& executable, const LoweredKernel& kernel) {
     std::vector<tn_argument> arguments;
     std::vector<BufferRef> used;
@@ -193,19 +194,20 @@ class Trial {
   std::vector<Array> results_;
 };
 
-bool sums(const Graph& graph) {
+bool has_sums(const Graph& graph) {
   return std::ranges::any_of(topological(graph.outputs), [](const NodeRef& n) {
     return n->op == Op::REDUCE || n->op == Op::STORE;
   });
 }
 
-/// Eight units of an element, and where sums are added up in another order some of the largest.
-void compare_own(size_t output, const Array& got, const Array& expected, bool sums) {
+/// Throws kInvalid where an element is off by more than 8 units in its last place. `reorders`: sums
+/// may be added in another order, so some units of the largest element are allowed too.
+void compare_outputs(size_t output, const Array& got, const Array& expected, bool reorders) {
   double unit = 0, largest = 0;
   if (is_float(got.dtype)) {
     const Scalar one = Scalar::of(got.dtype, 1);
     unit = Scalar{one.dtype, one.bits + 1}.as_double() - 1;
-    for (int64_t i = 0; sums && i < expected.count(); ++i)
+    for (int64_t i = 0; reorders && i < expected.count(); ++i)
       if (const double e = std::abs(expected.at(i).as_double()); std::isfinite(e))
         largest = std::max(largest, e);
   }
@@ -223,8 +225,9 @@ void compare_own(size_t output, const Array& got, const Array& expected, bool su
 
 }  // namespace
 
-OwnProgram parse_own_program(std::string_view text, const std::array<int64_t, 3>& workgroups) {
-  OwnProgram out;
+CustomProgram parse_custom_program(std::string_view text,
+                                   const std::array<int64_t, 3>& workgroups) {
+  CustomProgram out;
   std::string error;
   out.program = sdk::parse_program(text, error);
   TN_REQUIRE(error.empty(), "[program] {}", error);
@@ -235,7 +238,7 @@ OwnProgram parse_own_program(std::string_view text, const std::array<int64_t, 3>
   return out;
 }
 
-LoweredKernel with_program(LoweredKernel own, const OwnProgram& program,
+LoweredKernel with_program(LoweredKernel own, const CustomProgram& program,
                            const UnchosenKernel& kernel) {
   if (!kernel.tree.symbols.empty())
     fail(ErrorKind::kUnsupported,
@@ -268,7 +271,8 @@ void try_program(Device& device, const Executable& executable, const LoweredKern
         Trial(device, graph, alias, inputs).run(*model, *kernel.model);
     try {
       const std::vector<Array> got = Trial(device, graph, alias, inputs).run(executable, kernel);
-      for (size_t o = 0; o < got.size(); ++o) compare_own(o, got[o], expected[o], sums(graph));
+      for (size_t o = 0; o < got.size(); ++o)
+        compare_outputs(o, got[o], expected[o], has_sums(graph));
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("[kernel] {} on {} with the program set for it: {}",
                                             name, device.id(), error.what()));

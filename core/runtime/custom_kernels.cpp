@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "core/runtime/own_kernels.hpp"
+#include "core/runtime/custom_kernels.hpp"
 
 #include <fmt/ranges.h>
 
@@ -12,7 +12,7 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kNamesKept = 16;
+constexpr size_t kMaxNames = 16;
 
 void check_name(const std::string& kernel) {
   const std::string_view name =
@@ -24,35 +24,36 @@ void check_name(const std::string& kernel) {
 
 }  // namespace
 
-void OwnKernels::add(Entry entry) {
+void CustomKernels::add(Entry entry) {
   check_name(entry.kernel);
   std::erase_if(entries_, [&](const Entry& e) { return e.kernel == entry.kernel; });
-  entry.met = std::make_shared<std::atomic<bool>>(false);
+  entry.matched = std::make_shared<std::atomic<bool>>(false);
   entries_.push_back(std::move(entry));
 }
 
-void OwnKernels::set_transforms(const std::string& kernel, std::string_view transforms) {
+void CustomKernels::set_transforms(const std::string& kernel, std::string_view transforms) {
   add({kernel, parse_transforms(transforms), nullptr, nullptr});
 }
 
-void OwnKernels::set_program(const std::string& kernel, std::string_view program,
-                             const std::array<int64_t, 3>& workgroups) {
+void CustomKernels::set_program(const std::string& kernel, std::string_view program,
+                                const std::array<int64_t, 3>& workgroups) {
   TN_REQUIRE(!kernel.ends_with('*'),
              "[kernel] expected the name of one kernel for a program, got '{}'",
              printable_line(kernel.substr(0, 80)));
   add({kernel,
        {},
-       std::make_shared<const OwnProgram>(parse_own_program(program, workgroups)),
+       std::make_shared<const CustomProgram>(parse_custom_program(program, workgroups)),
        nullptr});
 }
 
-void OwnKernels::reset(const std::string& kernel) {
-  const auto gone = std::erase_if(entries_, [&](const Entry& e) { return e.kernel == kernel; });
-  TN_REQUIRE(gone, "[kernel] expected a kernel that transforms or a program were set for, got '{}'",
+void CustomKernels::reset(const std::string& kernel) {
+  const auto removed = std::erase_if(entries_, [&](const Entry& e) { return e.kernel == kernel; });
+  TN_REQUIRE(removed,
+             "[kernel] expected a kernel that transforms or a program were set for, got '{}'",
              printable_line(kernel.substr(0, 80)));
 }
 
-const OwnKernels::Entry* OwnKernels::find(std::string_view name) const {
+const CustomKernels::Entry* CustomKernels::find(std::string_view name) const {
   const Entry* found = nullptr;
   for (const Entry& entry : entries_) {
     const std::string_view kernel = entry.kernel;
@@ -63,11 +64,11 @@ const OwnKernels::Entry* OwnKernels::find(std::string_view name) const {
   return found;
 }
 
-std::vector<std::string> OwnKernels::unmet() const {
+std::vector<std::string> CustomKernels::unmatched() const {
   std::vector<std::string> out;
   const std::lock_guard lock(names_->mutex);
   for (const Entry& entry : entries_)
-    if (!*entry.met)
+    if (!*entry.matched)
       out.push_back(fmt::format(
           "no kernel was called '{}', for which something is set; kernels were {}", entry.kernel,
           names_->known.empty() ? std::string("none since")
@@ -75,17 +76,17 @@ std::vector<std::string> OwnKernels::unmet() const {
   return out;
 }
 
-LoweredKernel OwnChooser::choose(const UnchosenKernel& kernel) {
-  if (own_.empty()) return heuristics_.choose(kernel);
+LoweredKernel CustomChooser::choose(const UnchosenKernel& kernel) {
+  if (custom_.empty()) return heuristics_.choose(kernel);
   {
-    const std::lock_guard lock(own_.names_->mutex);
-    if (own_.names_->known.size() < kNamesKept) own_.names_->known.emplace(kernel.name);
+    const std::lock_guard lock(custom_.names_->mutex);
+    if (custom_.names_->known.size() < kMaxNames) custom_.names_->known.emplace(kernel.name);
   }
-  const OwnKernels::Entry* entry = own_.find(kernel.name);
+  const CustomKernels::Entry* entry = custom_.find(kernel.name);
   if (!entry) return heuristics_.choose(kernel);
-  *entry->met = true;
+  *entry->matched = true;
   try {
-    return choose_own(kernel, *entry);
+    return choose_custom(kernel, *entry);
   } catch (const Error& error) {
     const bool program = entry->program != nullptr;
     throw Error(error.kind(),
@@ -95,16 +96,17 @@ LoweredKernel OwnChooser::choose(const UnchosenKernel& kernel) {
   }
 }
 
-std::shared_ptr<TransformChooser> OwnChooser::for_later(std::string_view name) const {
-  return own_.find(name) ? nullptr : heuristics_.for_later(name);
+std::shared_ptr<TransformChooser> CustomChooser::for_later(std::string_view name) const {
+  return custom_.find(name) ? nullptr : heuristics_.for_later(name);
 }
 
-std::shared_ptr<TransformChooser> OwnChooser::with_smaller_tiles(std::string_view name,
-                                                                 size_t steps) const {
-  return own_.find(name) ? nullptr : heuristics_.with_smaller_tiles(name, steps);
+std::shared_ptr<TransformChooser> CustomChooser::with_smaller_tiles(std::string_view name,
+                                                                    size_t steps) const {
+  return custom_.find(name) ? nullptr : heuristics_.with_smaller_tiles(name, steps);
 }
 
-LoweredKernel OwnChooser::choose_own(const UnchosenKernel& kernel, const OwnKernels::Entry& entry) {
+LoweredKernel CustomChooser::choose_custom(const UnchosenKernel& kernel,
+                                           const CustomKernels::Entry& entry) {
   if (entry.program) return with_program(heuristics_.choose(kernel), *entry.program, kernel);
   if (!entry.transforms.empty() && needs_one_thread(kernel.tree, kernel.capabilities))
     fail(ErrorKind::kUnsupported,
