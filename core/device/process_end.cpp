@@ -29,7 +29,7 @@ struct Ending {
   std::atomic<std::thread::id> ender{};
   ForkSafeMutex mutex;
   std::vector<std::weak_ptr<ClosedAtExit>> devices;  ///< in order of opening
-  std::vector<std::shared_ptr<void>> kept;
+  std::vector<std::shared_ptr<void>> held;
   std::set<std::string> loaded;  ///< ids of devices, after which handlers were registered
 
   Ending() {
@@ -164,7 +164,7 @@ InUse::~InUse() {
 void keep_for_ever(std::shared_ptr<void> object) {
   Ending& e = ending();
   const std::lock_guard lock(e.mutex);
-  e.kept.push_back(std::move(object));
+  e.held.push_back(std::move(object));
 }
 
 }  // namespace tenon

@@ -65,7 +65,7 @@ std::string why_untrusted(const fs::path& path) {
 }
 #endif
 
-class Finder {
+class PluginSearch {
  public:
   void file(const fs::path& path, const std::string& source) {
     TN_LOG("loader", "{}: trying {}", source, path.string());
@@ -148,35 +148,35 @@ std::string backend_of_file(const fs::path& path) {
 }
 
 Discovery discover_plugins(const DiscoveryOptions& options) {
-  Finder finder;
-  for (const fs::path& path : options.plugins) finder.file(path, "the API");
+  PluginSearch search;
+  for (const fs::path& path : options.plugins) search.file(path, "the API");
   if (options.env_plugins) {
     for (const std::string& part : split(*options.env_plugins)) {
       if (part.empty()) {
-        finder.problem("[TENON_PLUGINS] expected files separated by '{}', got '{}'", kSeparator,
+        search.problem("[TENON_PLUGINS] expected files separated by '{}', got '{}'", kSeparator,
                        *options.env_plugins);
       } else {
-        finder.file(part, "TENON_PLUGINS");
+        search.file(part, "TENON_PLUGINS");
       }
     }
-    return std::move(finder.result);
+    return std::move(search.result);
   }
   if (options.env_plugin_path) {
     for (const std::string& part : split(*options.env_plugin_path)) {
       if (!fs::path(part).is_absolute()) {
-        finder.problem("[TENON_PLUGIN_PATH] expected absolute folders separated by '{}', got '{}'",
+        search.problem("[TENON_PLUGIN_PATH] expected absolute folders separated by '{}', got '{}'",
                        kSeparator, part);
       } else {
-        finder.folder(part, "TENON_PLUGIN_PATH", true);
+        search.folder(part, "TENON_PLUGIN_PATH", true);
       }
     }
   }
   bool beside = true;
   for (const fs::path& folder : plugin_folders()) {
-    finder.folder(folder, beside ? "beside the core library" : "the install folder", false);
+    search.folder(folder, beside ? "beside the core library" : "the install folder", false);
     beside = false;
   }
-  return std::move(finder.result);
+  return std::move(search.result);
 }
 
 Discovery installed_plugins(std::vector<fs::path> first) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Is this file a whole shared library for this machine? Asked before Boost.DLL and the system's
-// loader, which trust offsets and sizes: a truncated file makes them crash.
+// loader, which trust offsets and sizes: a truncated file makes them crash. libelf reads what there
+// is and does not ask whether all of it lies inside the file, which is the whole question here.
 #pragma once
 
 #include <filesystem>

@@ -32,23 +32,23 @@ constexpr uint32_t kMostDevices = 4096;
 
 /// Libraries stay open for ever: unloading runs destructors under drivers' threads. Process-wide,
 /// as what the system's loader keeps is.
-struct Kept {
+struct OpenLibraries {
   ForkSafeMutex mutex;
   std::deque<boost::dll::shared_library> libraries;
   std::set<std::string> asked;  ///< for their devices, by path
 };
 
-Kept& kept() {
-  static auto& instance = *new Kept();
+OpenLibraries& open_libraries() {
+  static auto& instance = *new OpenLibraries();
   return instance;
 }
 /// Before there are threads: a child made by fork would wait for one that makes it.
-[[maybe_unused]] const Kept& kept_made_at_load = kept();
+[[maybe_unused]] const OpenLibraries& open_libraries_made_at_load = open_libraries();
 
 boost::dll::shared_library& keep(boost::dll::shared_library library) {
-  const std::lock_guard lock(kept().mutex);
-  kept().libraries.push_back(std::move(library));
-  return kept().libraries.back();
+  const std::lock_guard lock(open_libraries().mutex);
+  open_libraries().libraries.push_back(std::move(library));
+  return open_libraries().libraries.back();
 }
 
 }  // namespace
@@ -132,8 +132,8 @@ std::vector<tn_device_info> PluginLibrary::enumerate(std::string& reason) const 
   }
   bool is_first = false;
   {
-    const std::lock_guard lock(kept().mutex);
-    is_first = kept().asked.insert(who).second;
+    const std::lock_guard lock(open_libraries().mutex);
+    is_first = open_libraries().asked.insert(who).second;
   }
   if (is_first) register_fork_handlers();
   reason = fixed_string(why);

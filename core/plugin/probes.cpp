@@ -98,16 +98,16 @@ ProbeResult Probes::remembered_or_asked(const std::filesystem::path& path) const
   ProbeResult result = probe_plugin(path, /*selftest=*/true, options_.seconds);
   const bool may_come = result.status == Status::kOk && result.devices.empty();
   if (result.status == Status::kUnknown) return result;
-  const std::string& kept = is_good(result) ? key : today;
+  const std::string& stored_as = is_good(result) ? key : today;
   for (const std::string& name : {key, today}) {
-    if (name == kept && !may_come) continue;
+    if (name == stored_as && !may_come) continue;
     if (cache_->get(name)) cache_->remove(name);  // a look is cheaper than a write
     Answers::here().remove(name);
   }
   if (may_come) return result;
   const std::string line = probe_to_json(result);
-  cache_->put(kept, {line.begin(), line.end()});
-  Answers::here().put(kept, result);
+  cache_->put(stored_as, {line.begin(), line.end()});
+  Answers::here().put(stored_as, result);
   return result;
 }
 

@@ -3,7 +3,9 @@
 //
 // Keys and values lie in one array, and what is taken is stepped over: a look-up reads one place,
 // where std::unordered_map allocates each entry and reads three. Nothing can be erased, Key()
-// stands for no key, and a pointer to a value holds until the next insertion.
+// stands for no key, and a pointer to a value holds until the next insertion. Not
+// boost::unordered_flat_map (1.81): it takes twice to three times as long to find (4.2 ns for 1.4
+// ns of 30 addresses, 63 for 33 ns of a million).
 #pragma once
 
 #include <algorithm>

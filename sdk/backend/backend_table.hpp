@@ -30,7 +30,7 @@ const void* get_extension(BackendMaker backend, const char* id);
 
 /// Fills the entries that need no backend object.
 void fill(tn_plugin& plugin, const BackendInfo& info);
-/// Whether the ranges of versions meet; writes the error where they do not.
+/// Whether the ranges of versions overlap; writes the error where they do not.
 bool negotiate(const BackendInfo& info, uint32_t abi_min, uint32_t abi_max, tn_error* error);
 }  // namespace table
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Mutex and condition variable behind a counter.
+// A counter with a mutex and a condition variable.
 #include "sdk/backend/timeline.hpp"
 
 #include <fmt/format.h>

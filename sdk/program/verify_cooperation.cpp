@@ -19,7 +19,7 @@ std::string check_count(const tn_op& op, uint32_t count) {
   return fmt::format("expected {} operands, got {}", count, op.operand_count);
 }
 
-/// Whole subgroups meet.
+/// Whole subgroups take part.
 std::string check_subgroup(const ProgramView& program) {
   const tn_program& header = program.header();
   const uint32_t* size = header.workgroup;

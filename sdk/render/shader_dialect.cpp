@@ -162,7 +162,7 @@ std::string ShaderDialect::round_literal(uint32_t upper, uint8_t dtype) const {
 }
 
 /// Of constants that an op has alone, so that none is computed ahead.
-std::string ShaderDialect::kept(const tn_op& op, const std::string& value) const {
+std::string ShaderDialect::materialised(const tn_op& op, const std::string& value) const {
   if (op.op != TN_OP_CONST) return value;
   if (op.dtype == TN_DTYPE_F32) return hidden(static_cast<uint32_t>(op.imm), op.dtype);
   if (op.dtype != TN_DTYPE_F64) return value;
@@ -180,8 +180,8 @@ std::string ShaderDialect::hidden(uint32_t upper, uint8_t dtype) const {
 
 /// Mesa's code for CPUs gives 0 for x * 0 and 0 / x, and x for x + 0 and fma(x, 0, y), whatever x
 /// is; `precise` does not hold it from that in an fma. A zero may come of a choice whose condition
-/// it knows, or of literals alone: see kept(). And Mesa (22.3 at least) takes c ? -1 : +0 for
-/// c ? -1 : -0, which it turns into -float(c), and so for all pairs of one and zero whose signs
+/// it knows, or of literals alone: see materialised(). And Mesa (22.3 at least) takes c ? -1 : +0
+/// for c ? -1 : -0, which it turns into -float(c), and so for all pairs of one and zero whose signs
 /// differ.
 std::string ShaderDialect::with_zeros(uint16_t op, uint8_t dtype,
                                       std::span<const std::string> operands) const {

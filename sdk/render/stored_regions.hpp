@@ -21,7 +21,7 @@ class StoredRegions {
     if (!left.is_if) open_.back().stored.insert(left.stored.begin(), left.stored.end());
   }
   /// No store passes a barrier.
-  void meet() {
+  void barrier() {
     for (Region& region : open_) region.stored.clear();
   }
   /// A store to a param; `is_masked`: under a condition of its own.

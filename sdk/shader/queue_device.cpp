@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Commands are kept until their waits are reached, then enqueued behind one another.
+// Commands wait until their waits are reached, then they are enqueued one after another.
 #include "sdk/shader/queue_device.hpp"
 
 #include <functional>
@@ -15,7 +15,7 @@ class QueueDevice::Commands : public Recorder {
   }
 
  private:
-  struct Kept {
+  struct QueuedLaunch {
     std::vector<Range> buffers;
     std::vector<std::byte> scalars;
     uint32_t grid[3];
@@ -28,20 +28,20 @@ class QueueDevice::Commands : public Recorder {
   void end() override {}
 
   void dispatch(const Recorder::Launch& launch) override {
-    Kept kept{{launch.buffers.begin(), launch.buffers.end()},
-              {launch.scalars.begin(), launch.scalars.end()},
-              {launch.grid[0], launch.grid[1], launch.grid[2]}};
-    commands_.emplace_back([this, &code = launch.executable, kept = std::move(kept)] {
+    QueuedLaunch queued{{launch.buffers.begin(), launch.buffers.end()},
+                        {launch.scalars.begin(), launch.scalars.end()},
+                        {launch.grid[0], launch.grid[1], launch.grid[2]}};
+    commands_.emplace_back([this, &code = launch.executable, queued = std::move(queued)] {
       std::vector<Argument> arguments;
-      auto buffer = kept.buffers.begin();
+      auto buffer = queued.buffers.begin();
       for (const ShaderBindings::Slot& slot : code.bindings().slots()) {
         if (slot.bytes) {
-          arguments.push_back({{}, std::span(kept.scalars).subspan(slot.offset, slot.width)});
+          arguments.push_back({{}, std::span(queued.scalars).subspan(slot.offset, slot.width)});
         } else {
           arguments.push_back({*buffer++, {}});
         }
       }
-      device_.launch({code, arguments, kept.grid});
+      device_.launch({code, arguments, queued.grid});
     });
   }
   void copy(const Range& to, const Range& from) override {
