@@ -177,8 +177,7 @@ int tenon_conformance(int argc, char** argv) {
   report->add_option("file", what, "report.json")->required();
   report->add_option("--report", folder, "Folder to write; without it a summary is printed");
   selftest::SelftestOptions selftest_options;
-  CLI::App* selftest =
-      app.add_subcommand("selftest", "How many of 106 planted bugs the fuzzer finds");
+  CLI::App* selftest = app.add_subcommand("selftest", "How many planted bugs the fuzzer finds");
   add_selftest(selftest, selftest_options);
   CLI::App* compare = app.add_subcommand("compare", "What changed between two report.json");
   compare->add_option("before", what, "report.json of the version before")->required();

@@ -3,7 +3,6 @@
 #include "conformance/cases/plan.hpp"
 
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "conformance/cases/abi/sequence.hpp"

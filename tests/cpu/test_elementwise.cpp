@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every elementwise op on every dtype, scalar and vector, against the meaning in the sdk.
-#include <bit>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 

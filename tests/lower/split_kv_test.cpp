@@ -2,7 +2,6 @@
 // Attention of few heads goes over parts of its keys on several units: each part has its maximum,
 // its sum of powers and its sums of values, and a second stage makes one of them.
 #include <catch2/catch_test_macros.hpp>
-#include <cmath>
 #include <limits>
 
 #include "tests/lower/attention.hpp"

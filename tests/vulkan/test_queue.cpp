@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
-#include <cstring>
 
 #include "tenon/ext/timing.h"
 #include "tests/vulkan/harness.hpp"

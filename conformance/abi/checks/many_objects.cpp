@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks of many objects of one kind that live at the same time.
-#include <algorithm>
 #include <deque>
 
 #include "conformance/abi/checks/check.hpp"

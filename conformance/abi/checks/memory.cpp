@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks of slabs: maps, odd places, and too little memory.
-#include <cstring>
 
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/counting_host.hpp"

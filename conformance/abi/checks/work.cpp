@@ -2,7 +2,6 @@
 // Checks of how much a submission holds, where its buffers begin, and how long a wait takes.
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/slab.hpp"

@@ -2,7 +2,6 @@
 // Steps of several threads, each on objects of its own but for the device.
 #include <chrono>
 #include <cstring>
-#include <exception>
 #include <mutex>
 #include <thread>
 

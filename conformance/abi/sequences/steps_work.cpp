@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Steps that compile, and that add commands to a batch.
 #include <algorithm>
-#include <cstring>
 
 #include "conformance/abi/saved.hpp"
 #include "conformance/abi/sequences/runner.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Draws programs, statement by statement.
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <optional>

@@ -6,7 +6,6 @@
 #include "conformance/cases/dtype_pool.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "sdk/program/op_info.hpp"

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <new>
 
 #include "conformance/selftest/plugin/interpreter.hpp"
 #include "conformance/selftest/plugin/slow_down.hpp"
