@@ -76,7 +76,7 @@ void add_run(CLI::App* command, commands::RunOptions& options) {
   command->add_option("--jobs", options.jobs, "Worker processes (1)")
       ->transform(whole_number(1, 256));
   command->add_option("--report", options.report,
-                      "Folder for report.json, .md, .html, junit.xml, cells.csv and reproducers");
+                      "Folder for report.json, report.html, junit.xml and reproducers");
   command->add_option(
       "--regressions", options.regressions,
       "Folder of reproducer files: run replays them, new shrunk failures join them");
@@ -175,10 +175,9 @@ int tenon_conformance(int argc, char** argv) {
   train->add_option("--report", options.report, "Folder for the reproducers of what fails");
   CLI::App* report = app.add_subcommand("report", "The other forms of a report.json");
   report->add_option("file", what, "report.json")->required();
-  report->add_option("--report", folder, "Folder to write; without it Markdown is printed");
+  report->add_option("--report", folder, "Folder to write; without it a summary is printed");
   selftest::SelftestOptions selftest_options;
-  CLI::App* selftest =
-      app.add_subcommand("selftest", "How many of 106 planted bugs the fuzzer finds");
+  CLI::App* selftest = app.add_subcommand("selftest", "How many planted bugs the fuzzer finds");
   add_selftest(selftest, selftest_options);
   CLI::App* compare = app.add_subcommand("compare", "What changed between two report.json");
   compare->add_option("before", what, "report.json of the version before")->required();
@@ -192,14 +191,14 @@ int tenon_conformance(int argc, char** argv) {
   add_target(worker, options);
   worker->add_option("--target", options.target);
   worker->add_option("--keep", options.keep);
-  CLI::App* guest =
-      app.add_subcommand("guest", "Internal: shows a plugin to a fresh process")->group("");
-  add_target(guest, options);
-  abi::Guest guest_options;
-  guest->add_option("--host", guest_options.host);
-  guest->add_option("--saved", guest_options.saved);
-  guest->add_flag("--ways", guest_options.has_ways);
-  guest->add_flag("--leaves-open", guest_options.leaves_open);
+  CLI::App* isolated =
+      app.add_subcommand("isolated", "Internal: shows a plugin to a fresh process")->group("");
+  add_target(isolated, options);
+  abi::IsolatedOptions isolated_options;
+  isolated->add_option("--host", isolated_options.host);
+  isolated->add_option("--saved", isolated_options.saved);
+  isolated->add_flag("--ways", isolated_options.has_ways);
+  isolated->add_flag("--leaves-open", isolated_options.leaves_open);
 
   try {
     const std::vector<const char*> words = tenon::cli::with_help_words(argc, argv);
@@ -220,9 +219,9 @@ int tenon_conformance(int argc, char** argv) {
     if (*selftest) return selftest::selftest_command(selftest_options);
     Target target{options.backend, std::nullopt, options.target, options.keep};
     if (!options.plugin.empty()) target.plugin = options.plugin;
-    if (*guest) {
+    if (*isolated) {
       constexpr int kResult = 3;
-      abi::run_isolated_process(target, kResult, guest_options);
+      abi::run_isolated_process(target, kResult, isolated_options);
       return kExitOk;
     }
     return worker::serve(target);

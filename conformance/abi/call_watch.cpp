@@ -145,8 +145,8 @@ class Watch {
 };
 
 Watch& watch() {
-  static auto* const kept = new Watch;  // threads of plugins outlive what is static
-  return *kept;
+  static auto* const instance = new Watch;  // threads of plugins outlive what is static
+  return *instance;
 }
 
 tn_plugin tables[kTables];

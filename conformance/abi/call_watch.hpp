@@ -8,7 +8,7 @@
 
 namespace tenon::conformance::abi {
 
-/// The plugin's functions, each behind one that takes note of what it left changed. What the
+/// The plugin's functions, each called by one that takes note of what it left changed. What the
 /// process is like at the first of these calls is as it must stay.
 tn_plugin watched(const tn_plugin& table);
 

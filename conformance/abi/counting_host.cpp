@@ -24,8 +24,8 @@ struct State {
 };
 
 State& state() {
-  static auto* const kept = new State;  // plugins outlive what is static
-  return *kept;
+  static auto* const instance = new State;  // plugins outlive what is static
+  return *instance;
 }
 
 void* allocate(void*, size_t size, size_t alignment) {

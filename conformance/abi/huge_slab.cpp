@@ -36,13 +36,13 @@ uint64_t free_host_bytes() {
   return 0;
 }
 
-bool has_room(const Opened& device, uint64_t size) {
+bool has_room(const OpenDevice& device, uint64_t size) {
   const tn_memory_space& space = device.spaces()[0];
   return (space.largest == 0 || space.largest >= size) &&
          (space.total == 0 || space.total >= size + size / 4) && free_host_bytes() >= 2 * size;
 }
 
-void expect_words(const Opened& device, tn_memory* memory, uint64_t offset, uint32_t expected,
+void expect_words(const OpenDevice& device, tn_memory* memory, uint64_t offset, uint32_t expected,
                   const char* after) {
   uint32_t words[kPiece / 4];
   device.read(memory, 0, offset, {reinterpret_cast<uint8_t*>(words), kPiece});
@@ -75,16 +75,16 @@ sdk::Program load_from(uint64_t base, uint64_t to) {
   return b.finish();
 }
 
-void launch_stores(const Opened& device, tn_memory* memory, const Places& places) {
+void launch_stores(const OpenDevice& device, tn_memory* memory, const Places& places) {
   const uint64_t most = device.properties().max_buffer_bytes;
   if (!device.computes() || !(device.dtype_flags(TN_DTYPE_U32) & TN_DTYPE_ARITHMETIC)) return;
   if (most != 0 && most < places.size) return;
   const auto runs = [&](const sdk::Program& program) {
     const CompileAnswer answer = device.compile(*program.get());
     if (!answer.executable) return false;
-    const tn_argument argument = bound(memory, 0, places.size);
+    const tn_argument argument = buffer_argument(memory, 0, places.size);
     const tn_command command =
-        single_command(answer.executable.get(), {kPiece / 4, 1, 1}, {&argument, 1});
+        launch_command(answer.executable.get(), {kPiece / 4, 1, 1}, {}, {&argument, 1});
     device.run({&command, 1});
     return true;
   };
@@ -102,7 +102,7 @@ void launch_stores(const Opened& device, tn_memory* memory, const Places& places
   }
 }
 
-bool try_places(const Opened& device, const Places& places) {
+bool try_places(const OpenDevice& device, const Places& places) {
   if (!device.submits()) return false;
   if (!device.is_visible(0) && !(device.window_from(0) && device.window_to(0))) return false;
   if (!has_room(device, places.size)) return false;
@@ -126,7 +126,7 @@ bool try_places(const Opened& device, const Places& places) {
 
 }  // namespace
 
-bool try_huge_slab(const Opened& device) { return try_places(device, kHuge); }
-bool try_half_gib_slab(const Opened& device) { return try_places(device, kHalfGiB); }
+bool try_huge_slab(const OpenDevice& device) { return try_places(device, kHuge); }
+bool try_half_gib_slab(const OpenDevice& device) { return try_places(device, kHalfGiB); }
 
 }  // namespace tenon::conformance::abi

@@ -3,13 +3,13 @@
 // copied and written by launches.
 #pragma once
 
-#include "conformance/abi/opened.hpp"
+#include "conformance/abi/open_device.hpp"
 
 namespace tenon::conformance::abi {
 
 /// False where there is no room for it; throws a Finding.
-bool try_huge_slab(const Opened& device);
+bool try_huge_slab(const OpenDevice& device);
 /// The same of a slab that smaller devices have room for.
-bool try_half_gib_slab(const Opened& device);
+bool try_half_gib_slab(const OpenDevice& device);
 
 }  // namespace tenon::conformance::abi

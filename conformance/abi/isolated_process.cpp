@@ -51,17 +51,18 @@ class Visit {
     before_ = ProcessState::now();
   }
 
-  void run(const Target& target, const Guest& guest) {
-    const tn_host& host = host_of(guest.host);
-    static const Subject* kept = nullptr;  // where a device is left open
+  void run(const Target& target, const IsolatedOptions& options) {
+    const tn_host& host = host_of(options.host);
+    static const Subject* open_subject = nullptr;  // where a device is left open
     std::unique_ptr<const Subject> own = std::make_unique<Subject>(target, host);
     const Subject& subject = *own;
     expect_unchanged("tn_plugin_query and device_enumerate");
     const std::function<void()> alive = [] {};
-    if (guest.has_ways) return checks::take_ways({subject, 0, alive});
-    if (guest.leaves_open) {
-      kept = own.release();
-      static const Opened* const open = new Opened(*kept, kept->index, kept->options_or_null());
+    if (options.has_ways) return checks::take_ways({subject, 0, alive});
+    if (options.leaves_open) {
+      open_subject = own.release();
+      static const OpenDevice* const open =
+          new OpenDevice(*open_subject, open_subject->index, open_subject->options_or_null());
       return use(*open);
     }
     const auto infos = infos_of(subject);
@@ -75,24 +76,24 @@ class Visit {
                i, fixed_string(infos[i].name), when, fixed_string(again[i].name));
     };
     {
-      const Opened device(subject, subject.index, subject.options_or_null());
+      const OpenDevice device(subject, subject.index, subject.options_or_null());
       expect_unchanged("device_open and properties");
       expect_order("after device_open");
-      if (!guest.saved.empty()) launch_saved(device, guest.saved);
+      if (!options.saved.empty()) launch_saved(device, options.saved);
       use(device);
       expect_order("after a submission");
     }
     expect_unchanged("device_close");
     const std::string beyond = called_beyond();
     expect(beyond.empty(),
-           "tn_host of {} bytes: expected nothing behind them to be read, got a call of what lies "
+           "tn_host of {} bytes: expected nothing after them to be read, got a call of what lies "
            "where a longer one has `{}`",
            host.struct_size, beyond);
     expect_order("after device_close");
   }
 
  private:
-  void use(const Opened& device) {
+  void use(const OpenDevice& device) {
     if (device.submits()) {
       if (const MemoryHandle memory = device.allocate(0, 4096)) {
         const tn_command fill = fill_command(memory.get(), 0, 4096, 7, 4);
@@ -116,7 +117,7 @@ class Visit {
   }
 
   /// Loaded before anything is compiled here.
-  void launch_saved(const Opened& device, const std::string& file) {
+  void launch_saved(const OpenDevice& device, const std::string& file) {
     const std::string bytes = read_file(file);
     const LoadAnswer answer =
         load(device, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
@@ -127,7 +128,7 @@ class Visit {
                           "saved by another process");
   }
 
-  static void launch(const Opened& device, const Loaded& loaded) {
+  static void launch(const OpenDevice& device, const Loaded& loaded) {
     const MemoryHandle out = device.allocate(0, 4096), in = device.allocate(0, 4096);
     if (!out || !in) return;
     LaunchArguments arguments;
@@ -165,19 +166,19 @@ struct Child {
   }
 };
 
-void start(const Target& target, const Guest& guest, Child& child) {
+void start(const Target& target, const IsolatedOptions& options, Child& child) {
   std::vector<std::string> words{
-      isolated_program.string(), "guest", "--backend", target.backend, "--host", guest.host};
-  if (!guest.saved.empty()) words.insert(words.end(), {"--saved", guest.saved});
-  if (guest.has_ways) words.push_back("--ways");
-  if (guest.leaves_open) words.push_back("--leaves-open");
+      isolated_program.string(), "isolated", "--backend", target.backend, "--host", options.host};
+  if (!options.saved.empty()) words.insert(words.end(), {"--saved", options.saved});
+  if (options.has_ways) words.push_back("--ways");
+  if (options.leaves_open) words.push_back("--leaves-open");
   if (target.plugin) words.insert(words.end(), {"--plugin", target.plugin->string()});
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   int ends[2];
   checks::need(pipe2(ends, O_CLOEXEC) == 0, "no pipe to a process of its own");
-  // Above what the child uses, so that dup2 does not meet its own source.
+  // Above what the child uses, so that dup2 does not overwrite its own source.
   const int sink = fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
   close(ends[1]);
   child.result = ends[0];
@@ -246,12 +247,12 @@ std::string take_past(std::string& said) {
 
 }  // namespace
 
-void run_isolated_process(const Target& target, int result, const Guest& guest) {
+void run_isolated_process(const Target& target, int result, const IsolatedOptions& options) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   ProcessState::make_plain();
   std::string said;
   try {
-    Visit(result).run(target, guest);
+    Visit(result).run(target, options);
   } catch (const Finding& finding) {
     said = fmt::format("{}\t{}\n", finding.kind, finding.text);
   } catch (const NotThere& reason) {
@@ -264,15 +265,16 @@ void run_isolated_process(const Target& target, int result, const Guest& guest) 
   say(result, said + "done\n");
 }
 
-bool run_isolated(const Target& target, const std::function<void()>& alive, const Guest& guest) {
+bool run_isolated(const Target& target, const std::function<void()>& alive,
+                  const IsolatedOptions& options) {
   Child child;
-  start(target, guest, child);
+  start(target, options, child);
   std::string said = listen(child.result, alive);
   const std::string past = take_past(said);
   const bool is_done = said.ends_with("done\n");
   std::optional<int> end;
-  if (!is_done || guest.is_plain())
-    end = end_of(child, guest.leaves_open ? kOpenExitSeconds : kExitSeconds, alive);
+  if (!is_done || options.is_plain())
+    end = end_of(child, options.leaves_open ? kOpenExitSeconds : kExitSeconds, alive);
   if (!is_done) {
     checks::need(end.has_value(), "a process of its own did not come to an end");
     expect(!WIFSIGNALED(*end), "a process of its own: expected an end, got {} after {}",
@@ -289,7 +291,7 @@ bool run_isolated(const Target& target, const std::function<void()>& alive, cons
   }
   // A driver whose exit handlers hang is no news, and a program can leave without them.
   if (!end) return false;
-  const char* with = guest.leaves_open ? " with a device open" : "";
+  const char* with = options.leaves_open ? " with a device open" : "";
   expect(!WIFSIGNALED(*end),
          "a program that returned 0 from main{}: expected it to exit so, got {}", with,
          signal_text(*end));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -35,7 +34,7 @@ bool adds_exactly(std::span<const double> terms, uint8_t dtype) {
 
 uint64_t limited(uint64_t value, uint64_t limit) { return limit ? std::min(value, limit) : value; }
 
-bool can_shared(const Opened& device, const KernelSpec& spec) {
+bool can_shared(const OpenDevice& device, const KernelSpec& spec) {
   const tn_properties& p = device.properties();
   return device.claims(TN_OP_BARRIER) && spec.threads > 1 &&
          spec.threads * sdk::dtype_bytes(spec.dtype) <= p.max_shared_bytes;
@@ -49,7 +48,7 @@ bool can_grid(const tn_properties& p) {
 
 }  // namespace
 
-std::optional<Kernel> Kernel::fit(const KernelSpec& request, const Opened& device) {
+std::optional<Kernel> Kernel::fit(const KernelSpec& request, const OpenDevice& device) {
   if (!device.computes()) return {};
   const tn_properties& p = device.properties();
   KernelSpec spec = request;
@@ -276,7 +275,7 @@ void Kernel::apply(const Extent& extent, ModelBytes in, ModelBytes out, uint64_t
   }
 }
 
-std::optional<Loaded> load_kernel(const KernelSpec& request, const Opened& device) {
+std::optional<Loaded> load_kernel(const KernelSpec& request, const OpenDevice& device) {
   auto kernel = Kernel::fit(request, device);
   if (!kernel) return {};
   CompileAnswer answer = device.compile(*kernel->build().get());
@@ -287,32 +286,17 @@ std::optional<Loaded> load_kernel(const KernelSpec& request, const Opened& devic
 tn_command launch_command(const Kernel& kernel, tn_executable* executable,
                           const Kernel::Extent& extent, BoundRange out, BoundRange in,
                           uint64_t scalar, LaunchArguments& arguments) {
-  tn_command command = abi_struct<tn_command>();
-  command.kind = TN_COMMAND_LAUNCH;
-  command.executable = executable;
-  std::copy_n(extent.grid, 3, command.grid);
-  std::fill_n(command.block, 3, 1u);
-  command.block[0] = kernel.spec().threads;
-  std::fill_n(command.cluster, 3, 1u);
+  size_t count = 0;
   const auto bind = [&](BoundRange range, uint64_t elements) {
-    tn_argument row{};
-    row.kind = TN_ARGUMENT_BUFFER;
-    row.size = elements * kernel.element_bytes();
-    row.memory = row.size ? range.memory : nullptr;
-    row.offset = row.size ? range.offset : 0;
-    arguments.rows[command.argument_count++] = row;
+    const uint64_t size = elements * kernel.element_bytes();
+    arguments.rows[count++] =
+        buffer_argument(size ? range.memory : nullptr, size ? range.offset : 0, size);
   };
   bind(out, extent.outputs);
   if (kernel.has_input()) bind(in, extent.inputs);
-  if (kernel.has_scalar()) {
-    tn_argument row{};
-    row.kind = TN_ARGUMENT_SCALAR;
-    row.scalar = scalar;
-    arguments.rows[command.argument_count++] = row;
-  }
-  command.argument_stride = sizeof(tn_argument);
-  command.arguments = arguments.rows;
-  return command;
+  if (kernel.has_scalar()) arguments.rows[count++] = sdk::scalar_argument(scalar);
+  return launch_command(executable, {extent.grid[0], extent.grid[1], extent.grid[2]},
+                        {kernel.spec().threads}, std::span(arguments.rows, count));
 }
 
 }  // namespace tenon::conformance::abi

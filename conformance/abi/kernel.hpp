@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "conformance/abi/opened.hpp"
+#include "conformance/abi/open_device.hpp"
 #include "sdk/program/builder.hpp"
 
 namespace tenon::conformance::abi {
@@ -30,7 +30,7 @@ struct ModelBytes {
 class Kernel {
  public:
   /// What the device can do of the request: fewer threads; nothing where it lacks dtype or op.
-  static std::optional<Kernel> fit(const KernelSpec& request, const Opened& device);
+  static std::optional<Kernel> fit(const KernelSpec& request, const OpenDevice& device);
 
   const KernelSpec& spec() const { return spec_; }
   sdk::Program build() const;
@@ -79,7 +79,7 @@ struct Loaded {
   ExecutableHandle executable;
 };
 /// Nothing where the device may refuse it and does.
-std::optional<Loaded> load_kernel(const KernelSpec& request, const Opened& device);
+std::optional<Loaded> load_kernel(const KernelSpec& request, const OpenDevice& device);
 
 /// A launch of a kernel. `arguments` is filled, and must live as long as the command.
 struct LaunchArguments {

@@ -8,9 +8,9 @@
 
 namespace tenon::conformance::abi {
 
-bool can_save(const Opened& device) { return device.properties().flags & TN_DEVICE_SAVE; }
+bool can_save(const OpenDevice& device) { return device.properties().flags & TN_DEVICE_SAVE; }
 
-std::vector<uint8_t> save(const Opened& device, tn_executable* executable,
+std::vector<uint8_t> save(const OpenDevice& device, tn_executable* executable,
                           std::chrono::microseconds pause) {
   struct Taken {
     std::vector<uint8_t> bytes;
@@ -30,7 +30,7 @@ std::vector<uint8_t> save(const Opened& device, tn_executable* executable,
   return std::move(taken.bytes);
 }
 
-LoadAnswer load(const Opened& device, std::span<const uint8_t> bytes) {
+LoadAnswer load(const OpenDevice& device, std::span<const uint8_t> bytes) {
   // At the very end of what was allocated, and nowhere aligned, so that overreads are seen.
   const auto copy = std::make_unique<uint8_t[]>(bytes.size() + 1);
   std::copy(bytes.begin(), bytes.end(), copy.get() + 1);
@@ -47,7 +47,7 @@ LoadAnswer load(const Opened& device, std::span<const uint8_t> bytes) {
   return answer;
 }
 
-void expect_damage_is_refused(const Opened& device, std::vector<uint8_t> bytes, uint64_t seed) {
+void expect_damage_is_refused(const OpenDevice& device, std::vector<uint8_t> bytes, uint64_t seed) {
   Random random(seed);
   std::string what;
   if (seed % 4 == 0) {
@@ -67,7 +67,7 @@ void expect_damage_is_refused(const Opened& device, std::vector<uint8_t> bytes, 
   expect_refused_bytes(device, bytes, what);
 }
 
-void expect_refused_bytes(const Opened& device, std::span<const uint8_t> bytes,
+void expect_refused_bytes(const OpenDevice& device, std::span<const uint8_t> bytes,
                           const std::string& what) {
   const LoadAnswer answer = load(device, bytes);
   if (answer.status != TN_ERROR_INCOMPATIBLE)

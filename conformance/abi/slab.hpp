@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "conformance/abi/kernel.hpp"
-#include "conformance/abi/opened.hpp"
+#include "conformance/abi/open_device.hpp"
 
 namespace tenon::conformance::abi {
 
@@ -22,7 +22,7 @@ bool conflict(const Access& a, const Access& b);
 struct Slab {
   size_t device = 0;
   uint32_t space = 0;
-  std::vector<uint8_t> imported;  ///< host memory behind it; goes after `memory`
+  std::vector<uint8_t> imported;  ///< host memory that it is made of; goes after `memory`
   size_t imported_at = 0;
   MemoryHandle memory;
   std::vector<uint8_t> bytes, known;  ///< contents are undefined until they are written

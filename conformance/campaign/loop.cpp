@@ -89,10 +89,10 @@ void Loop::start() {
 }
 
 void Loop::leave_out_compute() {
-  uint32_t kept = 0;
+  uint32_t remaining = 0;
   for (const std::string_view name : {"sequences", "checks"})
-    kept |= 1u << (std::ranges::find(kLayerNames, name) - std::begin(kLayerNames));
-  options_.layers &= kept;
+    remaining |= 1u << (std::ranges::find(kLayerNames, name) - std::begin(kLayerNames));
+  options_.layers &= remaining;
   TN_REQUIRE(options_.layers, "[layers] expected sequences or checks, since {} computes nothing",
              facts_.id);
   todo_.push_back({kMemoryBase, kMemoryBase + abi::memory_check_names().size()});
@@ -154,8 +154,8 @@ std::string Loop::why_no_more() const {
     return "the device is in doubt: three starts or known answers in a row have failed";
   if (options_.stop_after > 0 && book_.seen() >= static_cast<size_t>(options_.stop_after))
     return fmt::format("{} failures", book_.seen());
-  const double kept = book_.seen() > 0 ? options_.shrink_all_seconds.value_or(0) : 0;
-  if (options_.seconds && elapsed() >= *options_.seconds - kept)
+  const double reserved = book_.seen() > 0 ? options_.shrink_all_seconds.value_or(0) : 0;
+  if (options_.seconds && elapsed() >= *options_.seconds - reserved)
     return fmt::format("the time of {} is up", duration_text(*options_.seconds));
   return {};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Templates by plan, the last few kept.
+// Templates by plan, the last few cached.
 #include "conformance/cases/generator.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace tenon::conformance {
 namespace {
 
-constexpr size_t kKept = 4;
+constexpr size_t kMostCached = 4;
 constexpr double kMostElements = 1 << 20;
 constexpr uint32_t kProgramShare = 50;  ///< of sequences
 
@@ -40,29 +40,28 @@ graphs::Template sequence_template(std::string op, abi::Sequence sequence) {
   return out;
 }
 
-graphs::Template build_template(const Recipe& recipe, Choices& choices, Builder& builder) {
-  switch (recipe.layer) {
+graphs::Template build_template(const TemplateSpec& spec, Choices& choices, Builder& builder) {
+  switch (spec.layer) {
     case Layer::kCell:
-      TN_REQUIRE(recipe.number < graphs::all_cells().size(),
+      TN_REQUIRE(spec.number < graphs::all_cells().size(),
                  "[generator] expected a cell below {}, got {}", graphs::all_cells().size(),
-                 recipe.number);
-      return graphs::build_cell(graphs::all_cells()[recipe.number], choices, builder, recipe.flags);
+                 spec.number);
+      return graphs::build_cell(graphs::all_cells()[spec.number], choices, builder, spec.flags);
     case Layer::kGraph:
     case Layer::kGradient: {
-      TN_REQUIRE(recipe.number <= graphs::edge_count(),
-                 "[generator] expected an aim below {}, got {}", graphs::edge_count(),
-                 recipe.number);
+      TN_REQUIRE(spec.number <= graphs::edge_count(),
+                 "[generator] expected an aim below {}, got {}", graphs::edge_count(), spec.number);
       std::optional<uint32_t> aim;
-      if (recipe.number > 0) aim = recipe.number - 1;
-      if (recipe.layer == Layer::kGradient)
-        return graphs::build_gradient(choices, builder, aim, recipe.flags);
-      return graphs::build_graph(choices, builder, aim, recipe.flags);
+      if (spec.number > 0) aim = spec.number - 1;
+      if (spec.layer == Layer::kGradient)
+        return graphs::build_gradient(choices, builder, aim, spec.flags);
+      return graphs::build_graph(choices, builder, aim, spec.flags);
     }
     case Layer::kCheck: {
-      TN_REQUIRE(recipe.number < abi::abi_checks().size(),
+      TN_REQUIRE(spec.number < abi::abi_checks().size(),
                  "[generator] expected a check below {}, got {}", abi::abi_checks().size(),
-                 recipe.number);
-      const std::string& name = abi::abi_checks()[recipe.number];
+                 spec.number);
+      const std::string& name = abi::abi_checks()[spec.number];
       return sequence_template(name, {name, {}});
     }
     case Layer::kSequence:
@@ -70,11 +69,11 @@ graphs::Template build_template(const Recipe& recipe, Choices& choices, Builder&
         return sequence_template("program", abi::draw_programs(choices));
       return sequence_template("sequence", abi::draw_sequence(choices));
   }
-  fail(ErrorKind::kInvalid, "[generator] expected a recipe, got {:#x}", recipe.pack());
+  fail(ErrorKind::kInvalid, "[generator] expected a recipe, got {:#x}", spec.pack());
 }
 
 graphs::Template build(uint64_t word, Choices choices, Builder& builder) {
-  graphs::Template shape = build_template(Recipe::unpack(word), choices, builder);
+  graphs::Template shape = build_template(TemplateSpec::unpack(word), choices, builder);
   check_sizes(shape.graph);
   shape.origin = {word, choices.draws(), choices.stretches(), 0};
   return shape;
@@ -85,29 +84,29 @@ graphs::Template build(uint64_t word, Choices choices, Builder& builder) {
 Case Generator::make(uint64_t index, uint64_t attempt) {
   if (index >= kMemoryBase) return abi::memory_case(seed_, index - kMemoryBase);
   const Plan plan = plan_case(seed_, index);
-  const graphs::Template& shape = kept(plan);
+  const graphs::Template& shape = cached(plan);
   Case out = graphs::instantiate(shape, seed_, index, mix(mix(seed_, index), attempt + 1));
   out.transform_seed = plan.transform_seed;
   // Every second list is of a device of other sizes; what is fused goes by them more.
-  const bool fused = plan.recipe.flags & kFused;
+  const bool fused = plan.spec.flags & kFused;
   if (Random random(plan.transform_seed.value_or(0));
       plan.transform_seed && random.chance(fused ? 85 : 50))
     out.sizes = draw_device_sizes(random, fused ? 85 : 60);
   return out;
 }
 
-const graphs::Template& Generator::kept(const Plan& plan) {
-  const uint64_t recipe = plan.recipe.pack();
-  for (const Kept& one : kept_)
-    if (one.key == plan.key && one.shape.origin.recipe == recipe) return one.shape;
-  if (kept_.size() == kKept) kept_.erase(kept_.begin());
+const graphs::Template& Generator::cached(const Plan& plan) {
+  const uint64_t spec = plan.spec.pack();
+  for (const CachedTemplate& one : cache_)
+    if (one.key == plan.key && one.shape.origin.recipe == spec) return one.shape;
+  if (cache_.size() == kMostCached) cache_.erase(cache_.begin());
   // What the core refuses, a size it cannot bound perhaps, is drawn again.
   constexpr uint64_t kTries = 4;
   for (uint64_t attempt = 0;; ++attempt) {
     try {
       const uint64_t seed = attempt ? mix(plan.seed, attempt) : plan.seed;
-      kept_.push_back({plan.key, build(recipe, Choices(seed), builder_)});
-      return kept_.back().shape;
+      cache_.push_back({plan.key, build(spec, Choices(seed), builder_)});
+      return cache_.back().shape;
     } catch (const Error&) {
       if (attempt == kTries) throw;
     }

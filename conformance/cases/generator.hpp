@@ -36,15 +36,15 @@ class Generator {
   Case make_plain(uint64_t index);
 
  private:
-  struct Kept {
+  struct CachedTemplate {
     uint64_t key = 0;
     graphs::Template shape;
   };
-  const graphs::Template& kept(const Plan& plan);
+  const graphs::Template& cached(const Plan& plan);
 
   uint64_t seed_;
   Builder& builder_;
-  std::vector<Kept> kept_;  ///< the last few; cases of twins take turns
+  std::vector<CachedTemplate> cache_;  ///< the last few; cases of twins alternate
 };
 
 /// "7:1234" and back. Throws kInvalid.

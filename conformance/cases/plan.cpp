@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From seed and index to a recipe.
+// From seed and index to a template.
 #include "conformance/cases/plan.hpp"
 
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "conformance/cases/abi/sequence.hpp"
@@ -78,35 +77,35 @@ uint64_t first_of(uint64_t index, uint64_t cases) { return index / cases * cases
 
 bool has_layer_4() { return !abi::abi_checks().empty(); }
 
-Plan plan_of(Recipe recipe, uint64_t seed, uint64_t key) {
-  return {recipe, mix(mix(seed, key), static_cast<uint64_t>(recipe.layer) + 1), key, {}};
+Plan plan_of(TemplateSpec spec, uint64_t seed, uint64_t key) {
+  return {spec, mix(mix(seed, key), static_cast<uint64_t>(spec.layer) + 1), key, {}};
 }
 
 /// Graphs number 0, 1, 2, ... aim at one cell of coverage after the other, in an order that the
 /// seed chooses.
-Recipe graph_recipe(uint64_t seed, uint64_t key) {
+TemplateSpec graph_spec(uint64_t seed, uint64_t key) {
   return {Layer::kGraph, 1 + graphs::coverage_aim(seed, key / kGraphCases)};
 }
 
 Plan plan_graph(uint64_t seed, uint64_t index) {
   const uint64_t key = first_of(index, kGraphCases);
   const bool fused = mix(seed, key) % 4 == 0;
-  return plan_of(fused ? Recipe{Layer::kGraph, 0, kFused} : graph_recipe(seed, key), seed, key);
+  return plan_of(fused ? TemplateSpec{Layer::kGraph, 0, kFused} : graph_spec(seed, key), seed, key);
 }
 
 Plan plan_gradient(uint64_t seed, uint64_t index) {
   const uint64_t key = first_of(index, kGraphCases);
-  return plan_of({Layer::kGradient, graph_recipe(seed, key).number}, seed, key);
+  return plan_of({Layer::kGradient, graph_spec(seed, key).number}, seed, key);
 }
 
 Plan plan_transforms(uint64_t seed, uint64_t index) {
   const uint64_t key = first_of(index, kBlock / 2);
   const uint64_t random = mix(seed, key);
-  Recipe recipe{Layer::kCell, pick(groups().movable, random >> 8), kTailed};
-  if (random % 4 == 1) recipe = {Layer::kGraph, graph_recipe(seed, key).number, kTailed};
-  if (random % 4 > 1) recipe = {random / 4 % 5 ? Layer::kGraph : Layer::kGradient, 0, kFused};
-  Plan plan = plan_of(recipe, seed, key);
-  const uint64_t cases = recipe.flags & kFused ? kFusedCases : kTransformCases;
+  TemplateSpec spec{Layer::kCell, pick(groups().movable, random >> 8), kTailed};
+  if (random % 4 == 1) spec = {Layer::kGraph, graph_spec(seed, key).number, kTailed};
+  if (random % 4 > 1) spec = {random / 4 % 5 ? Layer::kGraph : Layer::kGradient, 0, kFused};
+  Plan plan = plan_of(spec, seed, key);
+  const uint64_t cases = spec.flags & kFused ? kFusedCases : kTransformCases;
   plan.transform_seed = mix(seed, ~first_of(index, cases));
   return plan;
 }
@@ -152,7 +151,7 @@ Plan plan_twin(uint64_t seed, uint64_t index) {
     second = first + 1 + random.below(family.size() - 1);
   const uint32_t cell = pick(family, turn % 2 ? second : first);
   Plan plan = plan_of({Layer::kCell, cell, kWithConstant}, seed, block * kBlock);
-  if (turn >= 2) plan.recipe.flags |= kOtherConstant;
+  if (turn >= 2) plan.spec.flags |= kOtherConstant;
   plan.key += turn * 2;
   return plan;
 }
@@ -227,12 +226,13 @@ Plan plan_run_cell(uint64_t seed, uint64_t index, uint64_t number) {
 
 /// What `run` has beside cells, checks and refusals.
 Plan plan_run_other(uint64_t seed, uint64_t index, uint64_t turn) {
-  using Maker = Plan (*)(uint64_t, uint64_t);
-  static constexpr Maker kMakers[] = {plan_graph,    plan_transforms, plan_sequence, plan_graph,
-                                      plan_twin,     plan_transforms, plan_sequence, plan_graph,
-                                      plan_gradient, plan_transforms};
-  const Maker maker = kMakers[turn % std::size(kMakers)];
-  return maker == plan_sequence && !has_layer_4() ? plan_graph(seed, index) : maker(seed, index);
+  using PlanFunction = Plan (*)(uint64_t, uint64_t);
+  static constexpr PlanFunction kPlanFunctions[] = {
+      plan_graph,      plan_transforms, plan_sequence, plan_graph,    plan_twin,
+      plan_transforms, plan_sequence,   plan_graph,    plan_gradient, plan_transforms};
+  const PlanFunction plan_function = kPlanFunctions[turn % std::size(kPlanFunctions)];
+  return plan_function == plan_sequence && !has_layer_4() ? plan_graph(seed, index)
+                                                          : plan_function(seed, index);
 }
 
 /// A case of the first pass of `run`: every op in every dtype, in the order of the sweep, every
@@ -291,7 +291,7 @@ uint64_t run_end() {
 
 int layer_of(const Plan& plan) {
   if (plan.transform_seed) return 2;
-  switch (plan.recipe.layer) {
+  switch (plan.spec.layer) {
     case Layer::kCell:
       return 0;
     case Layer::kGraph:

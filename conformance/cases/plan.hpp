@@ -16,12 +16,12 @@
 #include <optional>
 #include <string_view>
 
-#include "conformance/cases/recipe.hpp"
+#include "conformance/cases/template_spec.hpp"
 
 namespace tenon::conformance {
 
 struct Plan {
-  Recipe recipe;
+  TemplateSpec spec;
   uint64_t seed = 0;  ///< of the template's choices
   uint64_t key = 0;   ///< equal for the cases that share the template
   std::optional<uint64_t> transform_seed;

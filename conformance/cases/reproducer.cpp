@@ -280,7 +280,7 @@ std::string head_text(const Case& test) {
   return out;
 }
 
-/// Each value behind a space; a longer run of one as "0*4096".
+/// Each value after a space; a longer run of one as "0*4096".
 std::string values_text(const Array& array) {
   constexpr int64_t kLeastRun = 4;
   std::string out;

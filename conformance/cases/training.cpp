@@ -23,7 +23,7 @@ Shape shape_of(const Sizes& sizes) { return {sizes.begin(), sizes.end()}; }
 class Step {
  public:
   Step(Builder& builder, uint64_t seed) : b_(builder), random_(seed) {
-    turn_ = state("turn", Array::zeros(DType::kI32, {1}));
+    step_ = state("turn", Array::zeros(DType::kI32, {1}));
   }
 
   Random& random() { return random_; }
@@ -35,7 +35,7 @@ class Step {
     return state(name, filled(sizes, [&] { return most * (2 * random_.unit() - 1); }));
   }
 
-  /// Rows of what is learned from, those of this turn.
+  /// Rows of what is learned from, those of this step.
   NodeRef batch(const std::string& name, Array examples) {
     Sizes rows = examples.shape;
     rows[0] = kBatch;
@@ -43,7 +43,7 @@ class Step {
     data_.push_back(b_.param(name, dtype, shape_of(examples.shape)));
     data_values_.push_back(std::move(examples));
     const NodeRef first =
-        binary(Op::MUL, spread(turn_, {kBatch}), number(kBatch, {kBatch}, DType::kI32));
+        binary(Op::MUL, spread(step_, {kBatch}), number(kBatch, {kBatch}, DType::kI32));
     const NodeRef at =
         binary(Op::MOD, binary(Op::ADD, first, b_.index(0, shape_of({kBatch}), DType::kI32)),
                number(kExamples, {kBatch}, DType::kI32));
@@ -119,38 +119,38 @@ class Step {
 
   /// What follows a weight and its gradient; it may keep values of the weight's shape.
   using Update = std::function<NodeRef(const NodeRef& weight, const NodeRef& gradient)>;
-  NodeRef kept(const NodeRef& like, const std::string& name,
-               const std::function<NodeRef(const NodeRef&)>& next) {
+  NodeRef optimizer_state(const NodeRef& like, const std::string& name,
+                          const std::function<NodeRef(const NodeRef&)>& next) {
     const NodeRef was = state(name, Array::zeros(DType::kF32, sizes_of(like)));
     NodeRef now = next(was);
-    kept_.push_back(now);
+    optimizer_states_.push_back(now);
     return now;
   }
 
   /// The loss first, then what each state becomes, in the order of the params.
   Case finish(const NodeRef& loss, const Update& update) {
-    const auto behind = [](auto first, const auto& second) {
+    const auto concatenated = [](auto first, const auto& second) {
       first.insert(first.end(), second.begin(), second.end());
       return first;
     };
     Graph forward;
-    forward.params = behind(states_, data_);
+    forward.params = concatenated(states_, data_);
     forward.outputs = {loss};
     forward.output_names = {"loss"};
     const Graph backward = gradient_graph(forward, 0, weights_, b_);
-    // Turn and weights; what updates keep stands behind them.
+    // Step and weights; the state of the optimizer comes after them.
     std::vector<NodeRef> next{backward.outputs[0],
-                              binary(Op::ADD, turn_, number(1, {1}, DType::kI32))};
+                              binary(Op::ADD, step_, number(1, {1}, DType::kI32))};
     for (size_t i = 1; i <= weights_.size(); ++i)
       next.push_back(update(NodeRef(states_[i]), backward.outputs[i]));
     Case out;
     out.graph.name = "step";
-    out.graph.params = behind(states_, data_);
-    out.graph.outputs = behind(std::move(next), kept_);
+    out.graph.params = concatenated(states_, data_);
+    out.graph.outputs = concatenated(std::move(next), optimizer_states_);
     out.graph.output_names = {"loss"};
     for (const NodeRef& param : states_)
       out.graph.output_names.push_back("next_" + param->as<ParamAttr>().name);
-    out.inputs = behind(state_values_, data_values_);
+    out.inputs = concatenated(state_values_, data_values_);
     return out;
   }
 
@@ -170,8 +170,8 @@ class Step {
 
   Builder& b_;
   Random random_;
-  NodeRef turn_;
-  std::vector<NodeRef> states_, data_, kept_;
+  NodeRef step_;
+  std::vector<NodeRef> states_, data_, optimizer_states_;
   std::vector<Array> state_values_, data_values_;
   std::vector<std::string> weights_;
 };
@@ -198,17 +198,18 @@ Examples clouds(Random& random, Sizes sizes) {
   return {std::move(x), Step::filled(
                             {kExamples},
                             [&] {
-                              const int64_t example = n++, turn = example / kClasses;
+                              const int64_t example = n++, round = example / kClasses;
                               return static_cast<double>(
-                                  (example + (turn % 4 == 0 ? turn / 4 + 1 : 0)) % kClasses);
+                                  (example + (round % 4 == 0 ? round / 4 + 1 : 0)) % kClasses);
                             },
                             DType::kI32)};
 }
 
 Step::Update momentum(Step& s, double rate) {
   return [&s, rate, n = 0](const NodeRef& w, const NodeRef& g) mutable {
-    const NodeRef v = s.kept(w, fmt::format("velocity{}", n++),
-                             [&](const NodeRef& was) { return s.add(s.mul(was, 0.9), g); });
+    const NodeRef v = s.optimizer_state(w, fmt::format("velocity{}", n++), [&](const NodeRef& was) {
+      return s.add(s.mul(was, 0.9), g);
+    });
     return s.sub(w, s.mul(v, rate));
   };
 }
@@ -216,12 +217,12 @@ Step::Update momentum(Step& s, double rate) {
 /// Kingma and Ba (2015), without the corrections of the first steps.
 Step::Update adam(Step& s, double rate) {
   return [&s, rate, n = 0](const NodeRef& w, const NodeRef& g) mutable {
-    const NodeRef mean = s.kept(w, fmt::format("mean{}", n), [&](const NodeRef& was) {
+    const NodeRef mean = s.optimizer_state(w, fmt::format("mean{}", n), [&](const NodeRef& was) {
       return s.add(s.mul(was, 0.9), s.mul(g, 0.1));
     });
-    const NodeRef square = s.kept(w, fmt::format("square{}", n++), [&](const NodeRef& was) {
-      return s.add(s.mul(was, 0.99), s.mul(s.mul(g, g), 0.01));
-    });
+    const NodeRef square = s.optimizer_state(
+        w, fmt::format("square{}", n++),
+        [&](const NodeRef& was) { return s.add(s.mul(was, 0.99), s.mul(s.mul(g, g), 0.01)); });
     const NodeRef root = s.builder().unary(Op::SQRT, square);
     const NodeRef scale = s.builder().unary(Op::RECIP, s.add(root, s.like(root, 1e-3)));
     return s.sub(w, s.mul(s.mul(mean, scale), rate));

@@ -53,12 +53,6 @@ void print_summary(const report::Report& r) {
   }
 }
 
-bool any_failure(const report::Report& r) {
-  for (int i = 0; i < kStatusCount; ++i)
-    if (is_failure(static_cast<Status>(i)) && r.counts[static_cast<size_t>(i)]) return true;
-  return false;
-}
-
 }  // namespace
 
 Target make_target(const RunOptions& options) {
@@ -178,7 +172,7 @@ int finish(campaign::CampaignOptions campaign, const RunOptions& options) {
     print_summary(result.report);
   if (result.lost) return kExitLost;
   if (result.in_doubt) return kExitDoubt;
-  if (any_failure(result.report) || !result.report.notes.empty()) return kExitFailures;
+  if (report::failing(result.report.counts) || !result.report.notes.empty()) return kExitFailures;
   // What was not tried might have failed.
   return result.signal ? kExitSignal + result.signal : kExitOk;
 }
@@ -225,7 +219,7 @@ int compile_command(const RunOptions& options) {
 int report_command(const std::string& file, const std::string& folder) {
   const report::Report report = report::read_report(file);
   if (folder.empty())
-    write_output(report::to_markdown(report));
+    print_summary(report);
   else
     report::write_report(report, folder);
   return kExitOk;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // gradients: every graph of the generator, differentiated and held against central differences.
 #include <array>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "conformance/cases/generator.hpp"

@@ -3,7 +3,6 @@
 #include "conformance/judge/compare.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <span>
 

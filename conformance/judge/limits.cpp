@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "conformance/cases/gradually.hpp"
-#include "core/plugin/abi_struct.hpp"
 #include "core/support/error.hpp"
 #include "sdk/program/builder.hpp"
+#include "sdk/program/command.hpp"
 
 namespace tenon::conformance::judge {
 namespace {
@@ -76,8 +76,8 @@ Attempt use_axis(std::string limit, tn_axis axis, uint32_t count) {
   return out;
 }
 
-/// One thread fills a tile and copies it out, backwards. How often it turns is read from a buffer:
-/// a compiler that knew would unroll it, and take minutes for a tile in registers.
+/// One thread fills a tile and copies it out, backwards. How often it iterates is read from a
+/// buffer: a compiler that knew would unroll it, and take minutes for a tile in registers.
 Attempt use_memory(std::string limit, tn_space space, uint32_t count) {
   Attempt out;
   out.limit = std::move(limit);
@@ -183,18 +183,11 @@ std::vector<int32_t> launch(Device& device, const Attempt& attempt, const Progre
   for (const BufferRef& buffer : buffers)
     arguments.push_back(
         {TN_ARGUMENT_BUFFER, 0, buffer->memory(), buffer->offset(), buffer->size(), 0});
-  tn_command command = abi_struct<tn_command>();
-  command.kind = TN_COMMAND_LAUNCH;
-  command.executable = executable->handle;
-  for (size_t d = 0; d < 3; ++d) {
-    command.grid[d] = attempt.grid[d];
-    command.block[d] = attempt.block[d];
-    command.cluster[d] = 1;
-  }
-  command.argument_count = static_cast<uint32_t>(arguments.size());
-  command.argument_stride = sizeof(tn_argument);
-  command.arguments = arguments.data();
-  device.submit({command}, buffers);
+  const auto& grid = attempt.grid;
+  const auto& block = attempt.block;
+  device.submit({sdk::launch_command(executable->handle, {grid[0], grid[1], grid[2]},
+                                     {block[0], block[1], block[2]}, arguments)},
+                buffers);
   device.synchronize();
   device.read(*buffers.back(), 0, out.data(), buffers.back()->size());
   return out;

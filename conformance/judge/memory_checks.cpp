@@ -6,6 +6,7 @@
 #include "conformance/judge/declared.hpp"
 #include "core/plugin/discovery.hpp"
 #include "core/support/error.hpp"
+#include "sdk/program/command.hpp"
 #include "tenon/ext/files.h"
 
 namespace tenon::conformance::judge {
@@ -66,13 +67,8 @@ void check_commands(Device& device) {
   auto bytes = pattern(100'000, 2);
   const BufferRef from = filled(device, bytes), to = filled(device, pattern(100'000, 3));
   device.copy(*from, 0, *to, 0, bytes.size());
-  tn_command fill = TN_INIT(tn_command);
-  fill.kind = TN_COMMAND_FILL;
-  fill.destination = to->memory();
-  fill.destination_offset = to->offset() + 64;
-  fill.size = 4000;
-  fill.pattern = 0x0102030405060708;
-  fill.pattern_size = 4;
+  const tn_command fill =
+      sdk::fill_command(to->memory(), to->offset() + 64, 4000, 0x0102030405060708, 4);
   device.submit({fill}, std::vector<BufferRef>{to});
   for (uint64_t i = 0; i < fill.size; ++i)
     bytes[64 + i] = static_cast<uint8_t>(fill.pattern >> 8 * (i % 4));

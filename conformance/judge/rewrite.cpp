@@ -2,7 +2,6 @@
 #include "conformance/judge/rewrite.hpp"
 
 #include <cstring>
-#include <unordered_map>
 
 namespace tenon::conformance::judge {
 

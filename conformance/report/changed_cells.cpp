@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Row by row: failures, support, what a cell says, its worst error.
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "conformance/report/changes.hpp"

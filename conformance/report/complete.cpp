@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <thread>
 

@@ -88,9 +88,7 @@ void write_report(const Report& report, const std::filesystem::path& folder) {
   const std::string json = to_json(report);
   const Report read = parse_report(json);  // all that the other forms may know
   write_file(folder / "report.json", json);
-  write_file(folder / "report.md", to_markdown(read));
   write_file(folder / "junit.xml", to_junit(read));
-  write_file(folder / "cells.csv", to_csv(read));
   write_file(folder / "report.html", to_html(read));
 }
 

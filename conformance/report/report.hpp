@@ -110,12 +110,10 @@ Report parse_report(std::string_view text);
 /// Of a file; what it throws names the file.
 Report read_report(const std::filesystem::path& file);
 
-std::string to_markdown(const Report& report);
 std::string to_junit(const Report& report);
-std::string to_csv(const Report& report);
 std::string to_html(const Report& report);
 
-/// report.json, report.md, junit.xml, cells.csv and report.html. Throws kEnvironment.
+/// report.json, junit.xml and report.html. Throws kEnvironment.
 void write_report(const Report& report, const std::filesystem::path& folder);
 
 }  // namespace tenon::conformance::report

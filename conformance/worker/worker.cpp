@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 
 #include "conformance/abi/call_watch.hpp"
 #include "conformance/worker/driver_caches.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// posix_spawn with the pipes on the descriptors of worker.hpp.
+// posix_spawn with the pipes on the descriptors of worker.hpp. Boost.Process has no process group
+// to end, no sealed memory as output and no end that is waited for with a limit.
 #include "conformance/worker/worker_process.hpp"
 
 #include <fcntl.h>
@@ -47,7 +48,7 @@ struct Pipe {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
       fail(ErrorKind::kEnvironment, "[worker] expected a pipe, got: {}", strerror(errno));
-    // Above the descriptors that the child uses, so that dup2 never meets its own source.
+    // Above the descriptors that the child uses, so that dup2 never overwrites its own source.
     read = fcntl(ends[0], F_DUPFD_CLOEXEC, 10);
     write = fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
     close(ends[0]);

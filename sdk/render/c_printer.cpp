@@ -124,7 +124,7 @@ class SourcePrinter {
   std::string moved_lane(uint32_t value, std::string_view index) const {
     const tn_op& op = program_.op(value);
     const std::string text = lane(value, index);
-    return op.op == TN_OP_CONST ? dialect_.kept(op, text) : text;
+    return op.op == TN_OP_CONST ? dialect_.materialised(op, text) : text;
   }
   std::vector<std::string> names(std::span<const uint32_t> values) const {
     std::vector<std::string> out;
@@ -139,10 +139,11 @@ class SourcePrinter {
   void define(uint32_t i, const Expression& expression) {
     const tn_op& op = program_.op(i);
     const std::string name = fmt::format("v{}", i);
-    if (op.lanes == 1) return line(dialect_.define(op, name, dialect_.kept(op, expression())));
+    if (op.lanes == 1)
+      return line(dialect_.define(op, name, dialect_.materialised(op, expression())));
     declare(op, name);
     each_lane(op.lanes, [&] {
-      return fmt::format("{}[{}] = {};", name, lane_, dialect_.kept(op, expression()));
+      return fmt::format("{}[{}] = {};", name, lane_, dialect_.materialised(op, expression()));
     });
   }
   /// Prints a statement for each lane.
@@ -254,7 +255,7 @@ class SourcePrinter {
         stored_.leave();
         return print_end(op);
       case TN_OP_BARRIER:
-        stored_.meet();
+        stored_.barrier();
         return line(dialect_.barrier(program_, op));
       case TN_OP_ATOMIC:
         return define(
@@ -276,7 +277,7 @@ class SourcePrinter {
       for (uint32_t k : std::set<uint32_t>(operands.begin(), operands.end())) {
         const tn_op& constant = program_.op(k);
         line(dialect_.define(constant, this->constant(k),
-                             dialect_.kept(constant, literal(constant))));
+                             dialect_.materialised(constant, literal(constant))));
       }
     }
     define(i, [&] { return elementwise(op); });

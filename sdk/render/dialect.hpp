@@ -96,7 +96,7 @@ class Dialect {
   virtual std::string define(const tn_op& op, const std::string& name,
                              const std::string& value) const;
   /// The value of `op`, written so that compilers do not change it.
-  virtual std::string kept(const tn_op&, const std::string& value) const { return value; }
+  virtual std::string materialised(const tn_op&, const std::string& value) const { return value; }
   /// A statement that declares `name`, a variable or an array of lanes that is assigned later.
   virtual std::string declare(const tn_op& of, const std::string& name) const;
 

@@ -164,7 +164,7 @@ std::string ShaderDialect::round_literal(uint32_t upper, uint8_t dtype) const {
 }
 
 /// Hides a constant from constant folding in ops whose operands are all constant.
-std::string ShaderDialect::kept(const tn_op& op, const std::string& value) const {
+std::string ShaderDialect::materialised(const tn_op& op, const std::string& value) const {
   if (op.op != TN_OP_CONST) return value;
   if (op.dtype == TN_DTYPE_F32) return opaque_float(static_cast<uint32_t>(op.imm), op.dtype);
   if (op.dtype != TN_DTYPE_F64) return value;
@@ -182,8 +182,8 @@ std::string ShaderDialect::opaque_float(uint32_t upper, uint8_t dtype) const {
 
 /// Mesa's code for CPUs gives 0 for x * 0 and 0 / x, and x for x + 0 and fma(x, 0, y), whatever x
 /// is; `precise` does not hold it from that in an fma. A zero may come of a choice whose condition
-/// it knows, or of literals alone: see kept(). And Mesa (22.3 at least) takes c ? -1 : +0 for
-/// c ? -1 : -0, which it turns into -float(c), and so for all pairs of one and zero whose signs
+/// it knows, or of literals alone: see materialised(). And Mesa (22.3 at least) takes c ? -1 : +0
+/// for c ? -1 : -0, which it turns into -float(c), and so for all pairs of one and zero whose signs
 /// differ.
 std::string ShaderDialect::with_zeros(uint16_t op, uint8_t dtype,
                                       std::span<const std::string> operands) const {

@@ -37,7 +37,7 @@ inline constexpr Spelling kShaderSpellings[] = {
     {TN_OP_NEG, Spelling::On::kInteger, "0 - {0}"},
     {TN_OP_NEG, Spelling::On::kF32, "-{0}"},
 };
-/// And a language's own behind it.
+/// And a language's own after it.
 template <size_t Count>
 constexpr auto with_shader_spellings(const Spelling (&own)[Count]) {
   std::array<Spelling, std::size(kShaderSpellings) + Count> all{};
@@ -63,7 +63,7 @@ class ShaderDialect : public Dialect {
   bool computes(uint16_t op, uint8_t dtype) const override;
   std::string spell(uint16_t op, uint8_t dtype,
                     std::span<const std::string> operands) const override;
-  std::string kept(const tn_op& op, const std::string& value) const override;
+  std::string materialised(const tn_op& op, const std::string& value) const override;
   std::string allocation(const ProgramView& program, const tn_param& param,
                          const AllocationPlace& place) const override;
   std::string load_lanes(const Element& at, const std::string& lanes,

@@ -21,7 +21,7 @@ class StoredRegions {
     if (!left.is_if) open_.back().stored.insert(left.stored.begin(), left.stored.end());
   }
   /// Compilers do not move stores across a barrier.
-  void meet() {
+  void barrier() {
     for (Region& region : open_) region.stored.clear();
   }
   /// Adds a store to a param, and tells whether it follows a less conditional one. `is_masked`: it

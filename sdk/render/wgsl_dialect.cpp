@@ -79,8 +79,9 @@ class WgslDialect : public ShaderDialect {
     return is_opaque ? opaque(program) + out : out;
   }
 
-  std::string kept(const tn_op& op, const std::string& value) const override {
-    return reassociable_.contains(&op) ? "tn_exact(" + value + ")" : ShaderDialect::kept(op, value);
+  std::string materialised(const tn_op& op, const std::string& value) const override {
+    return reassociable_.contains(&op) ? "tn_exact(" + value + ")"
+                                       : ShaderDialect::materialised(op, value);
   }
 
   std::string spell(uint16_t op, uint8_t dtype,

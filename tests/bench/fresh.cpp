@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "core/support/error.hpp"

@@ -2,7 +2,6 @@
 // What the machine calls itself.
 #include <sys/utsname.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <thread>
 

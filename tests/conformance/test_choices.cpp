@@ -141,7 +141,7 @@ TEST_CASE("zeros alone make the simplest case") {
     origin.draws.clear();
     const Case simple = generator.remake(test, origin);
     CHECK(topological(simple.graph.outputs).size() <= 8);
-    const auto recipe = Recipe::unpack(origin.recipe);
+    const auto recipe = TemplateSpec::unpack(origin.recipe);
     if (recipe.flags == 0 && test.cell.op == "graph") {
       CHECK(topological(simple.graph.outputs).size() <= 4);
       CHECK(product(simple.graph.outputs[0]->shape).max() == 1);
@@ -153,8 +153,9 @@ TEST_CASE("a recipe that is none is refused") {
   Builder builder;
   Generator generator(1, builder);
   const Case test = generator.make(0);
-  for (const Recipe recipe : {Recipe{Layer::kCell, 1u << 30}, Recipe{Layer::kGraph, 1u << 30},
-                              Recipe{Layer::kCheck, 1u << 30}, Recipe{static_cast<Layer>(9), 0}}) {
+  for (const TemplateSpec recipe :
+       {TemplateSpec{Layer::kCell, 1u << 30}, TemplateSpec{Layer::kGraph, 1u << 30},
+        TemplateSpec{Layer::kCheck, 1u << 30}, TemplateSpec{static_cast<Layer>(9), 0}}) {
     Origin origin = test.origin;
     origin.recipe = recipe.pack();
     CHECK_THROWS_AS(generator.remake(test, origin), Error);

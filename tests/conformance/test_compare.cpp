@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The comparison: what is accepted, what is not, and what says too little.
 #include <catch2/catch_test_macros.hpp>
-#include <cmath>
 
 #include "conformance/judge/compare.hpp"
 #include "core/ir/build.hpp"

@@ -143,7 +143,7 @@ TEST_CASE("half of the random lists are of what kernels do otherwise than op by 
   for (uint64_t i = 500 * kBlock; i < 1500 * kBlock; ++i) {
     const Plan plan = plan_case(3, i);
     lists += plan.transform_seed.has_value();
-    fused += plan.transform_seed && (plan.recipe.flags & kFused);
+    fused += plan.transform_seed && (plan.spec.flags & kFused);
   }
   CHECK(lists > 2000);
   CHECK(fused * 5 > lists * 2);
@@ -198,7 +198,7 @@ TEST_CASE("run walks every cell and every check") {
   std::set<uint32_t> cells, checks;
   std::map<Layer, uint64_t> counts;
   for (uint64_t i = kRunBase; i < run_end(); ++i) {
-    const Recipe recipe = plan_case(5, i).recipe;
+    const TemplateSpec recipe = plan_case(5, i).spec;
     ++counts[recipe.layer];
     if (recipe.layer == Layer::kCell) cells.insert(recipe.number);
     if (recipe.layer == Layer::kCheck) checks.insert(recipe.number);
@@ -211,7 +211,7 @@ TEST_CASE("run walks every cell and every check") {
 TEST_CASE("run begins with every check, and is soon everywhere") {
   const uint64_t checks = (abi_checks().size() + kBlock - 1) / kBlock * kBlock;
   for (uint64_t i = 0; i < checks; ++i)
-    REQUIRE(plan_case(5, kRunBase + i).recipe.layer == Layer::kCheck);
+    REQUIRE(plan_case(5, kRunBase + i).spec.layer == Layer::kCheck);
   std::set<std::string> ops, dtypes, layouts, all_ops, all_dtypes, all_layouts;
   std::set<std::pair<std::string, std::string>> pairs, all_pairs;
   for (const CellSpec& spec : all_cells()) {
@@ -228,8 +228,8 @@ TEST_CASE("run begins with every check, and is soon everywhere") {
     for (; i < end; ++i) {
       const Plan plan = plan_case(5, kRunBase + i);
       layers.insert(layer_of(plan));
-      if (plan.recipe.layer != Layer::kCell) continue;
-      const CellSpec& spec = all_cells()[plan.recipe.number];
+      if (plan.spec.layer != Layer::kCell) continue;
+      const CellSpec& spec = all_cells()[plan.spec.number];
       const Cell cell = describe(spec);
       ops.insert(cell.op);
       dtypes.insert(cell.dtype);
@@ -255,7 +255,7 @@ TEST_CASE("twins have one structure in two dtypes, one after the other") {
   int twins = 0;
   for (uint64_t block = 300; block < 600; ++block) {
     const uint64_t i = block * kBlock;
-    if (!(plan_case(2, i).recipe.flags & kWithConstant)) continue;
+    if (!(plan_case(2, i).spec.flags & kWithConstant)) continue;
     const Case first = generator.make(i), second = generator.make(i + 2);
     twins += first.cell.op == second.cell.op && first.cell.dtype != second.cell.dtype &&
              first.cell.layout == second.cell.layout;

@@ -3,7 +3,6 @@
 // whether limits that are claimed can be used.
 #include <catch2/catch_test_macros.hpp>
 
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 

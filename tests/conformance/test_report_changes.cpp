@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // compare: what counts as worse, as better, and as neither.
-#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 
 #include "conformance/report/changes.hpp"

@@ -3,7 +3,6 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "conformance/cases/generator.hpp"

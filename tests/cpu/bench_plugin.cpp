@@ -54,31 +54,23 @@ sdk::Program peak_program(uint32_t steps, uint16_t lanes) {
 
 struct Bound {
   const Device& device;
-  tn_executable* executable;
+  Executable executable;
   std::vector<tn_argument> arguments;
-  Grid grid;
-  void run() {
-    const tn_command command = launch_command(executable, grid, arguments);
-    device.submit_and_wait({&command, 1});
-  }
+  sdk::Extent grid;
+  void run() { device.run({sdk::launch_command(executable, grid, {}, arguments)}); }
 };
 
 tn_argument buffer(const Device& device, uint64_t bytes) {
-  tn_argument argument = {};
-  argument.kind = TN_ARGUMENT_BUFFER;
-  argument.memory = device.allocate(bytes);
-  argument.size = bytes;
-  auto* floats = static_cast<float*>(device.map(argument.memory, bytes));
+  const auto* memory = new Memory(device, bytes);  // until the process ends
+  auto* floats = reinterpret_cast<float*>(memory->map(0, bytes));
   for (uint64_t i = 0; i < bytes / 4; ++i) floats[i] = static_cast<float>(i % 17) - 8;
-  return argument;
+  return sdk::buffer_argument(*memory, 0, bytes);
 }
 
 void bench_gemm(const char* options, uint32_t size, uint16_t lanes) {
-  const Device device(options);
+  const Device& device = *new Device(plugin(), options);  // outlives its memory
   constexpr uint32_t kSteps = 1 << 18;
-  tn_argument factor = {};
-  factor.kind = TN_ARGUMENT_SCALAR;
-  factor.scalar = 0x3f000000;
+  const tn_argument factor = sdk::scalar_argument(0x3f000000);
   Bound peak{device,
              device.compile(peak_program(kSteps, lanes)),
              {buffer(device, uint64_t{24} * lanes * 4), factor},
@@ -90,9 +82,8 @@ void bench_gemm(const char* options, uint32_t size, uint16_t lanes) {
   shape.lanes = lanes;
   shape.tile_m = lanes == 16 ? 12 : 6;
   tn_compile_report report = TN_INIT(tn_compile_report);
-  tn_executable* executable = device.compile(gemm_program(shape), &report);
   Bound gemm{device,
-             executable,
+             device.compile(gemm_program(shape), &report),
              {buffer(device, uint64_t{shape.m} * shape.k * 4),
               buffer(device, uint64_t{shape.k} * shape.n * 4),
               buffer(device, uint64_t{shape.m} * shape.n * 4)},
@@ -105,7 +96,7 @@ void bench_gemm(const char* options, uint32_t size, uint16_t lanes) {
 }
 
 void bench_small() {
-  const Device device;
+  const Device& device = shared_device();
   const tn_dtype inputs[] = {TN_DTYPE_F32, TN_DTYPE_F32};
   const tn_dtype one[] = {TN_DTYPE_F32};
   tn_compile_report report = TN_INIT(tn_compile_report);
@@ -114,15 +105,14 @@ void bench_small() {
     const sdk::Program program =
         elementwise_program(op, binary ? std::span<const tn_dtype>(inputs) : one, TN_DTYPE_F32, 16);
     double compile = 1e9;
-    tn_executable* executable = nullptr;
     for (int i = 0; i < 10; ++i) {
-      executable = device.compile(program, &report);
+      device.compile(program, &report);
       compile = std::min(compile, static_cast<double>(report.compile_ns) * 1e-6);
     }
     constexpr uint32_t kCount = 1 << 14;
     std::vector<tn_argument> arguments;
     for (int i = 0; i < (binary ? 3 : 2); ++i) arguments.push_back(buffer(device, kCount * 4));
-    Bound bound{device, executable, arguments, {kCount / 16}};
+    Bound bound{device, device.compile(program), arguments, {kCount / 16}};
     const double time = best_time(200, [&] { bound.run(); });
     bound.grid = {1};
     const double launch = best_time(2000, [&] { bound.run(); });
@@ -130,8 +120,6 @@ void bench_small() {
                 op, compile, kCount / time * 1e-9, launch * 1e6);
   }
 }
-
-void print_text(void*, const void* bytes, size_t size) { std::fwrite(bytes, 1, size, stdout); }
 
 }  // namespace
 }  // namespace tenon::cpu_test
@@ -145,8 +133,8 @@ int main(int argc, char** argv) {
     shape.lanes = lanes;
     shape.tile_m = lanes == 16 ? 12 : 6;
     shape.by_attribute = std::string_view(argv[1]) == "asm-loop";
-    tn_executable* executable = shared_device().compile(gemm_program(shape));
-    plugin().executable_text(executable, TN_TEXT_ASSEMBLY, print_text, nullptr, nullptr);
+    const Executable executable = shared_device().compile(gemm_program(shape));
+    std::fputs(shared_device().text(executable, TN_TEXT_ASSEMBLY).c_str(), stdout);
     return 0;
   }
   for (uint32_t size : {256u, 512u, 1024u}) bench_gemm("threads=1", size, lanes);

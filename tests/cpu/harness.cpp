@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Opens the built CPU plugin through the ABI.
 #include "tests/cpu/harness.hpp"
 
-#include <dlfcn.h>
-
-#include <algorithm>
 #include <random>
-#include <stdexcept>
 
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/view.hpp"
@@ -24,138 +19,12 @@ void set_element(Bytes& bytes, size_t i, uint32_t size, uint64_t value) {
 }
 
 const tn_plugin& plugin() {
-  static const tn_plugin* const kPlugin = [] {
-    const char* path = TENON_BINARY_DIR "/lib/tenon/libtenon_cpu.so";
-    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) throw std::runtime_error(dlerror());
-    const auto query = reinterpret_cast<tn_plugin_query_fn>(dlsym(library, TN_PLUGIN_QUERY));
-    if (!query) throw std::runtime_error(dlerror());
-    static tn_host host = TN_INIT(tn_host);
-    host.abi_version = TN_ABI_VERSION;
-    host.name = "test_cpu";
-    tn_error error = TN_INIT(tn_error);
-    const tn_plugin* table = query(&host, 1, TN_ABI_VERSION, &error);
-    if (!table) throw std::runtime_error(error.message);
-    return table;
-  }();
-  return *kPlugin;
-}
-
-void require_ok(int32_t status, const tn_error& error) {
-  if (status != TN_OK)
-    throw std::runtime_error("status " + std::to_string(status) + ": " + error.message);
-}
-
-Device::Device(const char* options) {
-  tn_error error = TN_INIT(tn_error);
-  require_ok(plugin().device_open(0, options, &device_, &error), error);
-}
-
-Device::~Device() { plugin().device_close(device_); }
-
-tn_target Device::target() const {
-  tn_target target = TN_INIT(tn_target);
-  target.device = device_;
-  return target;
-}
-
-const tn_properties& Device::properties() const {
-  tn_error error = TN_INIT(tn_error);
-  const tn_properties* properties = nullptr;
-  const tn_target to = target();
-  require_ok(plugin().properties(&to, &properties, &error), error);
-  return *properties;
-}
-
-tn_executable* Device::compile(const sdk::Program& program, tn_compile_report* report) const {
-  tn_error error = TN_INIT(tn_error);
-  tn_executable* executable = nullptr;
-  const tn_target to = target();
-  require_ok(plugin().compile(&to, program.get(), report, &executable, &error), error);
-  return executable;
-}
-
-tn_memory* Device::allocate(uint64_t size) const {
-  tn_error error = TN_INIT(tn_error);
-  tn_memory* memory = nullptr;
-  require_ok(plugin().memory_allocate(device_, 0, size, &memory, &error), error);
-  return memory;
-}
-
-void* Device::map(tn_memory* memory, uint64_t size) const {
-  tn_error error = TN_INIT(tn_error);
-  void* pointer = nullptr;
-  require_ok(plugin().memory_map(memory, 0, size, &pointer, &error), error);
-  return pointer;
-}
-
-tn_command launch_command(tn_executable* executable, Grid grid,
-                          std::span<const tn_argument> arguments) {
-  tn_command command = TN_INIT(tn_command);
-  command.kind = TN_COMMAND_LAUNCH;
-  command.executable = executable;
-  command.grid[0] = grid.x;
-  command.grid[1] = grid.y;
-  command.grid[2] = grid.z;
-  std::fill_n(command.block, 3, 1u);
-  std::fill_n(command.cluster, 3, 1u);
-  command.argument_count = static_cast<uint32_t>(arguments.size());
-  command.argument_stride = sizeof(tn_argument);
-  command.arguments = arguments.data();
-  return command;
-}
-
-void Device::submit_and_wait(std::span<const tn_command> commands) const {
-  tn_error error = TN_INIT(tn_error);
-  tn_timeline* timeline = nullptr;
-  require_ok(plugin().timeline_create(device_, 0, &timeline, &error), error);
-  const tn_point done{timeline, 1};
-  tn_submission submission = TN_INIT(tn_submission);
-  submission.command_count = static_cast<uint32_t>(commands.size());
-  submission.command_stride = sizeof(tn_command);
-  submission.commands = commands.data();
-  submission.signals = &done;
-  submission.signal_count = 1;
-  int32_t status = plugin().submit(device_, &submission, &error);
-  if (status == TN_OK) status = plugin().timeline_wait(timeline, 1, UINT64_MAX, &error);
-  plugin().timeline_destroy(timeline);
-  require_ok(status, error);
-}
-
-void Device::launch(tn_executable* executable, Grid grid,
-                    std::span<const Argument> arguments) const {
-  std::vector<tn_argument> bound;
-  std::vector<tn_memory*> memories;
-  for (const Argument& argument : arguments) {
-    tn_argument row = {};
-    row.kind = argument.buffer ? TN_ARGUMENT_BUFFER : TN_ARGUMENT_SCALAR;
-    row.scalar = argument.scalar;
-    if (argument.buffer && !argument.buffer->empty()) {
-      row.size = argument.buffer->size();
-      row.memory = memories.emplace_back(allocate(row.size));
-      std::memcpy(map(row.memory, row.size), argument.buffer->data(), row.size);
-      plugin().memory_unmap(row.memory, nullptr);
-    }
-    bound.push_back(row);
-  }
-  const tn_command command = launch_command(executable, grid, bound);
-  submit_and_wait({&command, 1});
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (!bound[i].memory) continue;
-    std::memcpy(arguments[i].buffer->data(), map(bound[i].memory, bound[i].size), bound[i].size);
-  }
-  for (tn_memory* memory : memories) plugin().memory_free(memory);
-}
-
-void Device::run(const sdk::Program& program, Grid grid,
-                 std::initializer_list<Argument> arguments) const {
-  tn_executable* executable = compile(program);
-  launch(executable, grid, {arguments.begin(), arguments.size()});
-  plugin().executable_destroy(executable);
+  static const tn_plugin& loaded = load_plugin(TENON_BINARY_DIR "/lib/tenon/libtenon_cpu.so");
+  return loaded;
 }
 
 const Device& shared_device() {
-  static const Device* const kDevice = new Device();
+  static const Device* const kDevice = new Device(plugin());
   return *kDevice;
 }
 
@@ -197,7 +66,7 @@ std::vector<uint64_t> interesting_values(tn_dtype dtype, size_t random_count) {
     values.push_back((uint64_t{1} << (bits - 1)) - 1 - small);  // the largest, or NaN
   }
   if (sdk::is_float(dtype)) {
-    const int mantissa = sdk::dtype_info(static_cast<uint8_t>(dtype))->format.mantissa_bits;
+    const int mantissa = sdk::dtype_info(dtype)->format.mantissa_bits;
     // 0 and infinity, 1/2 to 4, the smallest normal, and their neighbours; either sign.
     const uint64_t one = (((uint64_t{1} << (bits - 2 - mantissa)) - 1) << mantissa);
     const uint64_t unit = uint64_t{1} << mantissa;

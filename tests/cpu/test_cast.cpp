@@ -36,7 +36,7 @@ void add_halfways(std::vector<uint64_t>& values, tn_dtype from, tn_dtype to) {
   }
 }
 
-std::vector<uint64_t> values_of(tn_dtype from, tn_dtype to) {
+std::vector<uint64_t> cast_operands(tn_dtype from, tn_dtype to) {
   const uint32_t size = sdk::dtype_bytes(from);
   if (from == TN_DTYPE_BOOL) return {0, 1};
   if (size <= 2) {
@@ -69,7 +69,7 @@ bool same(uint64_t got, uint64_t want, tn_dtype dtype) {
 }
 
 void check_cast(tn_dtype from, tn_dtype to, uint16_t lanes) {
-  std::vector<uint64_t> values = values_of(from, to);
+  std::vector<uint64_t> values = cast_operands(from, to);
   while (values.size() % lanes) values.push_back(values.front());
   Bytes in(values.size() * sdk::dtype_bytes(from));
   for (size_t i = 0; i < values.size(); ++i) set_element(in, i, sdk::dtype_bytes(from), values[i]);

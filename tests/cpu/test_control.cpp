@@ -225,9 +225,9 @@ TEST_CASE("vectors are taken apart, put together and combined") {
       product *= source[i];
       largest = std::max(largest, source[i]);
     }
-    Bytes from = to_bytes(source), to = to_bytes(result);
+    Bytes from = bytes_of(source), to = bytes_of(result);
     shared_device().run(b.finish(), {}, {{&from}, {&to}});
-    result = from_bytes<float>(to);
+    result = values_of<float>(to);
     CAPTURE(lanes);
     for (uint16_t i = 0; i < lanes; ++i) CHECK(result[i] == source[lanes - 1u - i]);
     CHECK(result[lanes] == sum);
@@ -251,9 +251,9 @@ TEST_CASE("a tiled product of matrices is exact on small integers") {
       for (uint32_t k = 0; k < shape.k; ++k) a[(i / 12 * shape.k + k) * 12 + i % 12] = a_at(i, k);
     for (uint32_t j = 0; j < shape.n; ++j)
       for (uint32_t k = 0; k < shape.k; ++k) w[(j / 32 * shape.k + k) * 32 + j % 32] = b_at(k, j);
-    Bytes a_bytes = to_bytes(a), b_bytes = to_bytes(w), c_bytes = to_bytes(c);
+    Bytes a_bytes = bytes_of(a), b_bytes = bytes_of(w), c_bytes = bytes_of(c);
     shared_device().run(gemm_program(shape), {2, 2}, {{&a_bytes}, {&b_bytes}, {&c_bytes}});
-    c = from_bytes<float>(c_bytes);
+    c = values_of<float>(c_bytes);
     for (uint32_t i = 0; i < shape.m; ++i) {
       for (uint32_t j = 0; j < shape.n; ++j) {
         float sum = 0;
@@ -276,9 +276,9 @@ TEST_CASE("multiply and add are fused only where the op says so") {
     b.op(TN_OP_STORE, TN_DTYPE_VOID, 0,
          {out, zero, b.op(TN_OP_ADD, TN_DTYPE_F32, 1, {square, minus}, 0, flags)});
     const float value = 1.0f + 0x1p-12f;
-    Bytes source = to_bytes(std::vector<float>{value, -(value * value)}), target(4);
+    Bytes source = bytes_of(std::vector<float>{value, -(value * value)}), target(4);
     shared_device().run(b.finish(), {}, {{&source}, {&target}});
-    const float rest = from_bytes<float>(target)[0];
+    const float rest = values_of<float>(target)[0];
     const bool has_fma =
         shared_device().properties().native_ops[TN_OP_FMA >> 6] >> (TN_OP_FMA & 63) & 1;
     CHECK(rest == (flags && has_fma ? std::fma(value, value, -(value * value)) : 0.0f));

@@ -14,15 +14,7 @@ namespace {
 using Value = sdk::ProgramBuilder::Value;
 
 std::string assembly_of(const sdk::Program& program) {
-  tn_executable* executable = shared_device().compile(program);
-  std::string text;
-  const auto append = [](void* user, const void* bytes, size_t size) {
-    static_cast<std::string*>(user)->append(static_cast<const char*>(bytes), size);
-  };
-  tn_error error = TN_INIT(tn_error);
-  require_ok(plugin().executable_text(executable, TN_TEXT_ASSEMBLY, append, &text, &error), error);
-  plugin().executable_destroy(executable);
-  return text;
+  return shared_device().text(shared_device().compile(program), TN_TEXT_ASSEMBLY);
 }
 
 const tn_matrix_atom* atom_of(uint32_t a) {
@@ -73,11 +65,11 @@ TEST_CASE("bytes of either sign are multiplied and added exactly, and wrap") {
           sum += static_cast<uint32_t>(a[one_a ? k : 4 * l + k] * b[one_b ? k : 4 * l + k]);
         expected[l] = static_cast<int32_t>(sum);
       }
-      Bytes in_a = to_bytes(a), in_b = to_bytes(b), in_c = to_bytes(c), out(4u * lanes);
+      Bytes in_a = bytes_of(a), in_b = bytes_of(b), in_c = bytes_of(c), out(4u * lanes);
       shared_device().run(dot_program(*atom, lanes, one_a, one_b), {},
                           {{&in_a}, {&in_b}, {&in_c}, {&out}});
       CAPTURE(lanes, one_a, one_b);
-      REQUIRE(from_bytes<int32_t>(out) == expected);
+      REQUIRE(values_of<int32_t>(out) == expected);
     }
   }
   CHECK(assembly_of(dot_program(*atom, 16, true, false)).find("vpdpbusd") != std::string::npos);
@@ -99,10 +91,10 @@ TEST_CASE("pairs of bf16 are multiplied exactly and added in f32") {
       for (uint16_t& v : a) v = some();
       for (uint16_t& v : b) v = some();
       for (float& v : c) v = from_bf16(some());
-      Bytes in_a = to_bytes(a), in_b = to_bytes(b), in_c = to_bytes(c), out(4u * lanes);
+      Bytes in_a = bytes_of(a), in_b = bytes_of(b), in_c = bytes_of(c), out(4u * lanes);
       shared_device().run(dot_program(*atom, lanes, one_a, one_b), {},
                           {{&in_a}, {&in_b}, {&in_c}, {&out}});
-      const auto got = from_bytes<float>(out);
+      const auto got = values_of<float>(out);
       for (size_t l = 0; l < lanes; ++l) {
         double sum = c[l], magnitude = std::abs(sum);
         for (size_t k = 0; k < 2; ++k) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every elementwise op on every dtype, scalar and vector, against the meaning in the sdk.
-#include <bit>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
@@ -83,10 +82,9 @@ void check_op(const sdk::OpInfo& op, tn_dtype dtype, uint16_t lanes) {
   for (Bytes& column : inputs.columns) arguments.push_back({&column});
   arguments.push_back({&out});
   const Device& device = shared_device();
-  tn_executable* executable =
+  const Executable executable =
       device.compile(elementwise_program(static_cast<tn_opcode>(op.op), dtypes, output, lanes));
-  device.launch(executable, {static_cast<uint32_t>(inputs.count / lanes)}, arguments);
-  plugin().executable_destroy(executable);
+  device.run(executable, {static_cast<uint32_t>(inputs.count / lanes)}, {}, arguments);
 
   size_t wrong = 0;
   for (size_t i = 0; i < inputs.count; ++i) {
@@ -165,10 +163,9 @@ void check_widened(tn_opcode op, tn_dtype dtype, uint16_t lanes) {
   const uint32_t size = sdk::dtype_bytes(dtype);
   Bytes out(inputs.count * size, 0xcd);
   const Device& device = shared_device();
-  tn_executable* executable = device.compile(widened_program(op, dtype, lanes));
+  const Executable executable = device.compile(widened_program(op, dtype, lanes));
   const Argument arguments[] = {{&inputs.columns[0]}, {&inputs.columns[1]}, {&out}};
-  device.launch(executable, {static_cast<uint32_t>(inputs.count / lanes)}, arguments);
-  plugin().executable_destroy(executable);
+  device.run(executable, {static_cast<uint32_t>(inputs.count / lanes)}, {}, arguments);
   const sdk::ScalarFunction widen = sdk::scalar_function(TN_OP_CAST, dtype, TN_DTYPE_F32);
   const sdk::ScalarFunction compute = sdk::scalar_function(op, TN_DTYPE_F32, TN_DTYPE_F32);
   const sdk::ScalarFunction narrow = sdk::scalar_function(TN_OP_CAST, TN_DTYPE_F32, dtype);

@@ -47,10 +47,10 @@ double ulps(Float got, Wide exact) {
 template <class Float>
 std::vector<Float> apply(tn_opcode op, const std::vector<Float>& x, uint16_t lanes) {
   const tn_dtype dtype[] = {sizeof(Float) == 4 ? TN_DTYPE_F32 : TN_DTYPE_F64};
-  Bytes in = to_bytes(x), out(in.size());
+  Bytes in = bytes_of(x), out(in.size());
   shared_device().run(elementwise_program(op, dtype, dtype[0], lanes),
                       {static_cast<uint32_t>(x.size() / lanes)}, {{&in}, {&out}});
-  return from_bytes<Float>(out);
+  return values_of<Float>(out);
 }
 
 }  // namespace

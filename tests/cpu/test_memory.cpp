@@ -212,12 +212,12 @@ TEST_CASE("a gather sees what was stored after the gathers beside it") {
   }
   std::vector<int32_t> values(34);
   std::iota(values.begin(), values.end(), 0);
-  Bytes source = to_bytes(values), target(kLanes * kLanes * 4);
+  Bytes source = bytes_of(values), target(kLanes * kLanes * 4);
   shared_device().run(b.finish(), {}, {{&source}, {&target}});
   std::vector<int32_t> expected;
   for (int i = 0; i < kLanes; ++i)
     for (int l = 0; l < kLanes; ++l) expected.push_back(l == 0 && i > 0 ? 999 + i : i + 10 * l);
-  CHECK(from_bytes<int32_t>(target) == expected);
+  CHECK(values_of<int32_t>(target) == expected);
 }
 
 TEST_CASE("streamed and aligned stores arrive") {
@@ -257,7 +257,7 @@ TEST_CASE("kernel allocations in each space") {
       b.store(out, group, b.apply(TN_OP_ADD, read + 1, wide));
       Bytes target(32 * 8);
       shared_device().run(b.finish(), {32}, {{&target}});
-      const auto sums = from_bytes<int64_t>(target);
+      const auto sums = values_of<int64_t>(target);
       for (int64_t g = 0; g < 32; ++g) {
         const auto n = static_cast<int64_t>(count);
         CAPTURE(space, count, g);
@@ -290,7 +290,7 @@ TEST_CASE("scalars of every dtype and three grid axes") {
   shared_device().run(
       b.finish(), {5, 3, 7},
       {{&target}, {nullptr, 0xfe}, {nullptr, 1'000'000}, {nullptr, 1}, {nullptr, half_bits}});
-  const auto got = from_bytes<int64_t>(target);
+  const auto got = values_of<int64_t>(target);
   std::vector<int64_t> expected(got.size());
   std::iota(expected.begin(), expected.end(), -2 + 1'000'000 + 1 + 2000);
   CHECK(got == expected);

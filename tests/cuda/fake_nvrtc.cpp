@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An NVRTC of version FAKE_NVRTC_MAJOR.0 that knows sm_75, sm_80 and sm_90, and whose code says
 // what made it: "CUBIN 13 sm_90a", "PTX 13 compute_90".
-#include <cstdio>
 #include <cstring>
 #include <string>
 

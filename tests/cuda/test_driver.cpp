@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "tests/sdk/plugin_host.hpp"
+#include "tests/sdk/null_device.hpp"
 #include "tests/sdk/samples.hpp"
 #include "tests/stream/offline.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The builtins of AMD's matrix units, from the formulas that the AMD Matrix Instruction Calculator
 // prints: for each element of a matrix the lane and the place in it, which are turned round here.
-#include <type_traits>
 
 #include "tests/emulator/sums.hpp"
 

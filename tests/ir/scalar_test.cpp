@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CAST on values, and values as text.
-#include <bit>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <random>

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>

@@ -3,29 +3,25 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <utility>
+
+#include "tests/lower/harness.hpp"
 
 namespace tenon::test {
 
 std::string text(const Attention& a) {
-  const auto fill = [&](std::string s) {
-    const std::pair<const char*, std::string> names[] = {
-        {"$S", fmt::format("[{}, {}, {}]", a.heads, a.queries, a.keys)},
-        {"$P", fmt::format("[{}, {}, {}, {}]", a.heads, a.queries, a.keys, a.size)},
-        {"$O", fmt::format("[{}, {}, {}, {}]", a.heads, a.queries, a.keys, a.values)},
-        {"$G", std::to_string(a.heads / a.each)},
-        {"$R", std::to_string(a.each)},
-        {"$T", a.dtype},
-        {"$H", std::to_string(a.heads)},
-        {"$Q", std::to_string(a.queries)},
-        {"$K", std::to_string(a.keys)},
-        {"$D", std::to_string(a.size)},
-        {"$E", std::to_string(a.values)}};
-    for (const auto& [name, value] : names)
-      for (size_t at; (at = s.find(name)) != std::string::npos;) s.replace(at, 2, value);
-    return s;
-  };
+  const Names names = {
+      {"$S", fmt::format("[{}, {}, {}]", a.heads, a.queries, a.keys)},
+      {"$P", fmt::format("[{}, {}, {}, {}]", a.heads, a.queries, a.keys, a.size)},
+      {"$O", fmt::format("[{}, {}, {}, {}]", a.heads, a.queries, a.keys, a.values)},
+      {"$G", std::to_string(a.heads / a.each)},
+      {"$R", std::to_string(a.each)},
+      {"$T", a.dtype},
+      {"$H", std::to_string(a.heads)},
+      {"$Q", std::to_string(a.queries)},
+      {"$K", std::to_string(a.keys)},
+      {"$D", std::to_string(a.size)},
+      {"$E", std::to_string(a.values)}};
   std::string out = "graph g(%q_: $T[$H, $Q, $D], %k_: $T[$G, $K, $D], %v_: $T[$G, $K, $E]) {\n";
   if (a.fused) {
     out = "graph g(%qkv: $T[$Q, 3, $H, $D]) {\n";
@@ -84,7 +80,7 @@ std::string text(const Attention& a) {
     %yo = reshape %o : [$H, $Q, $E]
     %y = cast %yo : $T
     return %y })";
-  return fill(std::move(out));
+  return filled(std::move(out), names);
 }
 
 }  // namespace tenon::test

@@ -33,6 +33,20 @@ bool close(const Scalar& a, const Scalar& b, double tolerance) {
 
 }  // namespace
 
+std::string filled(std::string text, const Names& names) {
+  for (const auto& [name, value] : names)
+    for (size_t at; (at = text.find(name)) != std::string::npos;)
+      text.replace(at, name.size(), value);
+  return text;
+}
+
+std::string filled(std::string text, const std::map<char, int64_t>& numbers) {
+  Names names;
+  for (const auto& [letter, number] : numbers)
+    names.emplace_back(std::string("$") + letter, std::to_string(number));
+  return filled(std::move(text), names);
+}
+
 size_t count_of(std::string_view text, std::string_view part) {
   size_t found = 0;
   for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))

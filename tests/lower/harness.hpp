@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <random>
 #include <string>
 #include <string_view>
@@ -17,12 +18,19 @@ namespace tenon::test {
 
 struct Case {
   std::string graph;
-  SymbolValues symbols;
-  std::vector<int> alias;
+  SymbolValues symbols = {};
+  std::vector<int> alias = {};
   double tolerance = 0;  ///< relative; 0: equal bits. Inputs are small integers.
   int64_t high = 4;      ///< inputs are in [-3, high)
   std::vector<int> sections = {};
 };
+
+/// Values of the names in a text, as "$Q" of "8".
+using Names = std::vector<std::pair<std::string, std::string>>;
+/// The text with each name's value in its place, in the order of the names.
+std::string filled(std::string text, const Names& names);
+/// Of one letter each: "$n" and so on.
+std::string filled(std::string text, const std::map<char, int64_t>& numbers);
 
 /// How often `part` occurs in a text, overlapping ones too.
 size_t count_of(std::string_view text, std::string_view part);

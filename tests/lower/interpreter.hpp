@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs a program one op at a time with the threads of a workgroup in lockstep. For tests: every
-// access is checked against its buffer, a barrier that not all threads meet is an error, and
-// fresh memory is poisoned.
+// Runs a lowered kernel in the conformance tool's model of programs, which refuses races, accesses
+// outside of buffers and barriers that not all threads reach; here with matrix atoms, dot products
+// and asynchronous copies too.
 #pragma once
-
-#include <map>
 
 #include "core/lower/lower.hpp"
 #include "core/reference/reference.hpp"
 
 namespace tenon::test {
 
-/// Inputs in the order of graph.params; gives the outputs. Throws std::runtime_error on any access
+/// Inputs in the order of graph.params; gives the outputs. Throws Error (kInvalid) on any access
 /// that a device need not survive. `most_trips`: of one thread's loops, the looks at their ends
 /// too.
 std::vector<Array> run(const LoweredKernel& kernel, const Graph& graph,

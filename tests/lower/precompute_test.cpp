@@ -28,25 +28,20 @@ constexpr const char* kWindowOfKeys =
 
 /// By the largest score, the sum of the powers and the sum of weight and gradient of each query.
 std::string precompute_text(const Gradients& a) {
-  const auto fill = [&](std::string s) {
-    const std::pair<std::string_view, std::string> names[] = {
-        {"$Rows", a.own_rows ? "" : "%m: f32$R, %l: f32$R, "},
-        {"$Maximum", a.own_rows ? "%m = reduce.max %x, axes=[2]\n    " : ""},
-        {"$Sum", a.own_rows ? "%l = reduce.add %p, axes=[2]\n    " : ""},
-        {"$Much", a.own_rows ? "%l" : "%much"},
-        {"$S", fmt::format("[{}, {}, {}]", a.heads, a.queries, a.keys)},
-        {"$R", fmt::format("[{}, {}, 1]", a.heads, a.queries)},
-        {"$P", fmt::format("[{}, {}, {}, {}]", a.heads, a.queries, a.keys, a.size)},
-        {"$O", fmt::format("[{}, {}, {}, {}]", a.heads, a.queries, a.keys, a.values)},
-        {"$H", std::to_string(a.heads)},
-        {"$Q", std::to_string(a.queries)},
-        {"$K", std::to_string(a.keys)},
-        {"$D", std::to_string(a.size)},
-        {"$E", std::to_string(a.values)}};
-    for (const auto& [name, value] : names)
-      for (size_t at; (at = s.find(name)) != std::string::npos;) s.replace(at, name.size(), value);
-    return s;
-  };
+  const Names names = {
+      {"$Rows", a.own_rows ? "" : "%m: f32$R, %l: f32$R, "},
+      {"$Maximum", a.own_rows ? "%m = reduce.max %x, axes=[2]\n    " : ""},
+      {"$Sum", a.own_rows ? "%l = reduce.add %p, axes=[2]\n    " : ""},
+      {"$Much", a.own_rows ? "%l" : "%much"},
+      {"$S", fmt::format("[{}, {}, {}]", a.heads, a.queries, a.keys)},
+      {"$R", fmt::format("[{}, {}, 1]", a.heads, a.queries)},
+      {"$P", fmt::format("[{}, {}, {}, {}]", a.heads, a.queries, a.keys, a.size)},
+      {"$O", fmt::format("[{}, {}, {}, {}]", a.heads, a.queries, a.keys, a.values)},
+      {"$H", std::to_string(a.heads)},
+      {"$Q", std::to_string(a.queries)},
+      {"$K", std::to_string(a.keys)},
+      {"$D", std::to_string(a.size)},
+      {"$E", std::to_string(a.values)}};
   std::string out = R"(graph g(%q: f32[$H, $Q, $D], %k: f32[$H, $K, $D], %v: f32[$H, $K, $E],
       %g: f32[$H, $Q, $E], $Rows%d: f32$R) {
     %q4 = reshape %q : [$H, $Q, 1, $D]
@@ -99,7 +94,7 @@ std::string precompute_text(const Gradients& a) {
     %top = reduce.max %wd, axes=[2]
     return )" +
          a.outputs + " }";
-  return fill(std::move(out));
+  return filled(std::move(out), names);
 }
 
 Case precompute_case(const Gradients& a) { return {precompute_text(a), {}, {}, 2e-5}; }

@@ -2,7 +2,6 @@
 // Split-KV: attention of few heads splits its keys among units. Each part has its maximum,
 // its sum of powers and its sums of values, and a second stage combines them.
 #include <catch2/catch_test_macros.hpp>
-#include <cmath>
 #include <limits>
 
 #include "tests/lower/attention.hpp"

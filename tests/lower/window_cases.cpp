@@ -3,97 +3,65 @@
 #include "tests/lower/harness.hpp"
 
 namespace tenon::test {
+namespace {
 
-std::vector<std::pair<std::string, Case>> window_cases() {
-  return {
-      {"windows of images",
-       {R"(graph g(%x: i32[2, 3, 13, 13], %w: i32[5, 3, 3, 3]) {
+/// Statements that define %col, the 3 x 3 windows of padded images %x of 2 x 3 x n x n.
+constexpr const char* kColumns = R"(
         %xp = pad %x, pairs=[(0, 0), (0, 0), (1, 1), (1, 1)]
         %m1 = permute %xp, axes=[0, 1, 3, 2]
-        %ua = reshape %m1 : i32[2, 3, 15, 1, 15]
-        %ub = expand %ua : i32[2, 3, 15, 4, 15]
-        %uc = reshape %ub : i32[2, 3, 15, 60]
-        %ud = shrink %uc, ranges=[(0, 2), (0, 3), (0, 15), (0, 48)]
-        %ue = reshape %ud : i32[2, 3, 15, 3, 16]
-        %uf = shrink %ue, ranges=[(0, 2), (0, 3), (0, 15), (0, 3), (0, 13)]
+        %ua = reshape %m1 : i32[2, 3, $p, 1, $p]
+        %ub = expand %ua : i32[2, 3, $p, 4, $p]
+        %uc = reshape %ub : i32[2, 3, $p, $l]
+        %ud = shrink %uc, ranges=[(0, 2), (0, 3), (0, $p), (0, $c)]
+        %ue = reshape %ud : i32[2, 3, $p, 3, $r]
+        %uf = shrink %ue, ranges=[(0, 2), (0, 3), (0, $p), (0, 3), (0, $n)]
         %m2 = permute %uf, axes=[0, 1, 3, 4, 2]
-        %va = reshape %m2 : i32[2, 3, 3, 13, 1, 15]
-        %vb = expand %va : i32[2, 3, 3, 13, 4, 15]
-        %vc = reshape %vb : i32[2, 3, 3, 13, 60]
-        %vd = shrink %vc, ranges=[(0, 2), (0, 3), (0, 3), (0, 13), (0, 48)]
-        %ve = reshape %vd : i32[2, 3, 3, 13, 3, 16]
-        %vf = shrink %ve, ranges=[(0, 2), (0, 3), (0, 3), (0, 13), (0, 3), (0, 13)]
+        %va = reshape %m2 : i32[2, 3, 3, $n, 1, $p]
+        %vb = expand %va : i32[2, 3, 3, $n, 4, $p]
+        %vc = reshape %vb : i32[2, 3, 3, $n, $l]
+        %vd = shrink %vc, ranges=[(0, 2), (0, 3), (0, 3), (0, $n), (0, $c)]
+        %ve = reshape %vd : i32[2, 3, 3, $n, 3, $r]
+        %vf = shrink %ve, ranges=[(0, 2), (0, 3), (0, 3), (0, $n), (0, 3), (0, $n)]
         %m3 = permute %vf, axes=[0, 1, 2, 4, 3, 5]
-        %col = reshape %m3 : i32[2, 1, 27, 169]
+        %col = reshape %m3 : i32[2, 1, 27, $a])";
+
+std::string of_images(int64_t n, const std::string& params, const std::string& rest) {
+  const int64_t padded = n + 2, row = padded + 1;
+  return filled(
+      "graph g(%x: i32[2, 3, $n, $n], " + params + ") {" + kColumns + rest,
+      {{'n', n}, {'p', padded}, {'l', 4 * padded}, {'r', row}, {'c', 3 * row}, {'a', n * n}});
+}
+
+Case convolution(int64_t n) {
+  return {of_images(n, "%w: i32[5, 3, 3, 3]", R"(
         %rows = reshape %w : i32[1, 1, 5, 27, 1]
-        %re = expand %rows : i32[2, 1, 5, 27, 169]
-        %cr = reshape %col : i32[2, 1, 1, 27, 169]
-        %ce = expand %cr : i32[2, 1, 5, 27, 169]
+        %re = expand %rows : i32[2, 1, 5, 27, $a]
+        %cr = reshape %col : i32[2, 1, 1, 27, $a]
+        %ce = expand %cr : i32[2, 1, 5, 27, $a]
         %p = mul %re, %ce
         %s = reduce.add %p, axes=[3]
-        %y = reshape %s : i32[2, 5, 13, 13]
-        return %y })",
-        {},
-        {}}},
-      {"windows of short lines",
-       {R"(graph g(%x: i32[2, 3, 7, 7], %w: i32[5, 3, 3, 3]) {
-        %xp = pad %x, pairs=[(0, 0), (0, 0), (1, 1), (1, 1)]
-        %m1 = permute %xp, axes=[0, 1, 3, 2]
-        %ua = reshape %m1 : i32[2, 3, 9, 1, 9]
-        %ub = expand %ua : i32[2, 3, 9, 4, 9]
-        %uc = reshape %ub : i32[2, 3, 9, 36]
-        %ud = shrink %uc, ranges=[(0, 2), (0, 3), (0, 9), (0, 30)]
-        %ue = reshape %ud : i32[2, 3, 9, 3, 10]
-        %uf = shrink %ue, ranges=[(0, 2), (0, 3), (0, 9), (0, 3), (0, 7)]
-        %m2 = permute %uf, axes=[0, 1, 3, 4, 2]
-        %va = reshape %m2 : i32[2, 3, 3, 7, 1, 9]
-        %vb = expand %va : i32[2, 3, 3, 7, 4, 9]
-        %vc = reshape %vb : i32[2, 3, 3, 7, 36]
-        %vd = shrink %vc, ranges=[(0, 2), (0, 3), (0, 3), (0, 7), (0, 30)]
-        %ve = reshape %vd : i32[2, 3, 3, 7, 3, 10]
-        %vf = shrink %ve, ranges=[(0, 2), (0, 3), (0, 3), (0, 7), (0, 3), (0, 7)]
-        %m3 = permute %vf, axes=[0, 1, 2, 4, 3, 5]
-        %col = reshape %m3 : i32[2, 1, 27, 49]
-        %rows = reshape %w : i32[1, 1, 5, 27, 1]
-        %re = expand %rows : i32[2, 1, 5, 27, 49]
-        %cr = reshape %col : i32[2, 1, 1, 27, 49]
-        %ce = expand %cr : i32[2, 1, 5, 27, 49]
-        %p = mul %re, %ce
-        %s = reduce.add %p, axes=[3]
-        %y = reshape %s : i32[2, 5, 7, 7]
-        return %y })",
-        {},
-        {}}},
-      {"weights of windows",
-       {R"(graph g(%x: i32[2, 3, 13, 13], %g: i32[2, 5, 13, 13]) {
-        %xp = pad %x, pairs=[(0, 0), (0, 0), (1, 1), (1, 1)]
-        %m1 = permute %xp, axes=[0, 1, 3, 2]
-        %ua = reshape %m1 : i32[2, 3, 15, 1, 15]
-        %ub = expand %ua : i32[2, 3, 15, 4, 15]
-        %uc = reshape %ub : i32[2, 3, 15, 60]
-        %ud = shrink %uc, ranges=[(0, 2), (0, 3), (0, 15), (0, 48)]
-        %ue = reshape %ud : i32[2, 3, 15, 3, 16]
-        %uf = shrink %ue, ranges=[(0, 2), (0, 3), (0, 15), (0, 3), (0, 13)]
-        %m2 = permute %uf, axes=[0, 1, 3, 4, 2]
-        %va = reshape %m2 : i32[2, 3, 3, 13, 1, 15]
-        %vb = expand %va : i32[2, 3, 3, 13, 4, 15]
-        %vc = reshape %vb : i32[2, 3, 3, 13, 60]
-        %vd = shrink %vc, ranges=[(0, 2), (0, 3), (0, 3), (0, 13), (0, 48)]
-        %ve = reshape %vd : i32[2, 3, 3, 13, 3, 16]
-        %vf = shrink %ve, ranges=[(0, 2), (0, 3), (0, 3), (0, 13), (0, 3), (0, 13)]
-        %m3 = permute %vf, axes=[0, 1, 2, 4, 3, 5]
-        %col = reshape %m3 : i32[2, 1, 27, 169]
-        %cr = reshape %col : i32[2, 1, 27, 169]
-        %ce = expand %cr : i32[2, 5, 27, 169]
-        %gr = reshape %g : i32[2, 5, 1, 169]
-        %ge = expand %gr : i32[2, 5, 27, 169]
+        %y = reshape %s : i32[2, 5, $n, $n]
+        return %y })")};
+}
+
+Case weight_gradient(int64_t n) {
+  return {of_images(n, "%g: i32[2, 5, $n, $n]", R"(
+        %cr = reshape %col : i32[2, 1, 27, $a]
+        %ce = expand %cr : i32[2, 5, 27, $a]
+        %gr = reshape %g : i32[2, 5, 1, $a]
+        %ge = expand %gr : i32[2, 5, 27, $a]
         %p = mul %ge, %ce
         %s = reduce.add %p, axes=[0, 3]
         %y = reshape %s : i32[5, 3, 3, 3]
-        return %y })",
-        {},
-        {}}},
-  };
+        return %y })")};
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, Case>> window_cases() {
+  return {{"windows of images", convolution(13)},
+          {"windows of short lines", convolution(7)},
+          {"weights of windows", weight_gradient(13)}};
 }
 
 }  // namespace tenon::test

@@ -323,7 +323,7 @@ class MemoryOnly(unittest.TestCase):
         self.assertGreater(facts["counts"]["PASS"], 50)
         self.assertEqual(facts["backend"], backend)
         self.assertEqual(len(digests(folder)) + kept, sum(facts["counts"].values()))
-        for name in ("report.json", "report.html", "junit.xml", "cells.csv"):
+        for name in ("report.json", "report.html", "junit.xml"):
             self.assertTrue(os.path.exists(os.path.join(folder, name)), name)
 
     def test_run(self):

@@ -6,7 +6,6 @@
 #include "tests/rewrite/random_graph.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <ctime>
 
 using namespace tenon;
 

@@ -6,7 +6,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <fstream>
 #include <random>
-#include <thread>
 
 #include "core/support/disk_cache.hpp"
 #include "tests/runtime/support.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Constants that change become inputs of a plan by themselves, and every value keeps its meaning.
-#include <bit>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <limits>

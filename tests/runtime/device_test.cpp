@@ -4,7 +4,6 @@
 #include "core/device/device.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <chrono>
 #include <thread>
 
 #include "tests/runtime/support.hpp"

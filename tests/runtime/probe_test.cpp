@@ -152,7 +152,8 @@ TEST_CASE("an option that is wrong is a mistake, whether the device is optional 
   const auto open = [](const std::string& devices) {
     return error_of([&] { Runtime runtime(options_for(devices, "fake")); });
   };
-  CHECK(has(open("fake:0@colour=red@optional,fake:1"), "unknown option of the fake device"));
+  CHECK(has(open("fake:0@colour=red@optional,fake:1"),
+            "option colour: expected a key that the backend knows"));
   CHECK(open("fake:9@colour=red@optional,fake:1").empty());
 }
 

@@ -2,7 +2,6 @@
 // Runtime::run end to end, on the null backend and on the CPU plugin where it is built.
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
-#include <cstring>
 #include <thread>
 
 #include "core/compile/chooser.hpp"

@@ -147,6 +147,6 @@ TEST_CASE("what a selector asks for and is not there is an error with a list") {
   CHECK(has(message("fake:9"), "term 'fake:9' matches no device; there is:"));
   CHECK(has(message("fake:0,-fake"), "expected at least one device"));
   CHECK(has(message("-abacus"), "term '-abacus': there is no backend 'abacus'"));
-  CHECK(has(message("fake:0@colour=red"), "unknown option of the fake device"));
+  CHECK(has(message("fake:0@colour=red"), "option colour: expected a key that the backend knows"));
   CHECK(has(message("fake:0 "), "column 7"));
 }

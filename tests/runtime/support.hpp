@@ -13,6 +13,7 @@
 #include "core/runtime/runtime.hpp"
 #include "core/support/error.hpp"
 #include "sdk/program/builder.hpp"
+#include "sdk/program/command.hpp"
 
 namespace tenon::test {
 
@@ -126,20 +127,10 @@ inline sdk::Program named_program(const std::string& name) {
 
 /// Launches an executable with one buffer.
 inline void launch(const ExecutableRef& executable, const BufferRef& buffer) {
-  tn_argument argument{};
-  argument.kind = TN_ARGUMENT_BUFFER;
-  argument.memory = buffer->memory();
-  argument.offset = buffer->offset();
-  argument.size = buffer->size();
-  tn_command command{};
-  command.struct_size = sizeof command;
-  command.kind = TN_COMMAND_LAUNCH;
-  command.executable = executable->handle;
-  for (int i = 0; i < 3; ++i) command.grid[i] = command.block[i] = command.cluster[i] = 1;
-  command.argument_count = 1;
-  command.argument_stride = sizeof argument;
-  command.arguments = &argument;
-  executable->device->submit({command}, std::vector<BufferRef>{buffer});
+  const tn_argument argument =
+      sdk::buffer_argument(buffer->memory(), buffer->offset(), buffer->size());
+  executable->device->submit({sdk::launch_command(executable->handle, {}, {}, {&argument, 1})},
+                             std::vector<BufferRef>{buffer});
 }
 
 }  // namespace tenon::test

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/schedule/execute.hpp"
 
-#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
 #include <random>

@@ -2,7 +2,6 @@
 // Large graphs: no deep recursion, and time that grows with the size.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <ctime>
 
 #include "core/schedule/memory_plan.hpp"
 #include "tests/schedule/models.hpp"

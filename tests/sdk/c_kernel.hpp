@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sdk/program/builder.hpp"
-#include "tests/sdk/plugin_host.hpp"
+#include "tests/sdk/null_device.hpp"
 
 namespace tenon::sdk {
 
@@ -18,7 +18,7 @@ class CKernel {
   explicit CKernel(const Program& program);
   void run(std::array<uint32_t, 3> grid, const std::vector<TestArgument>& arguments) const;
   /// `pointers`: for each argument its first element or the scalar's value.
-  void run(std::array<uint32_t, 3> grid, const std::vector<void*>& pointers) const;
+  void run(std::array<uint32_t, 3> grid, void* const* pointers) const;
 
  private:
   using Function = void (*)(void* const* arguments, const uint32_t* thread);

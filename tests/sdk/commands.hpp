@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sdk/backend/backend.hpp"
+#include "sdk/program/command.hpp"
 
 namespace tenon::sdk {
 
@@ -12,28 +13,18 @@ inline tn_point at(Timeline& timeline, uint64_t value) {
   return {reinterpret_cast<tn_timeline*>(&timeline), value};
 }
 
+inline tn_executable* handle_of(Executable& executable) {
+  return reinterpret_cast<tn_executable*>(&executable);
+}
+
 inline tn_command fill_command(Memory& to, uint64_t offset, uint64_t size, uint64_t pattern,
                                uint32_t pattern_size) {
-  tn_command c = TN_INIT(tn_command);
-  c.kind = TN_COMMAND_FILL;
-  c.destination = handle_of(to);
-  c.destination_offset = offset;
-  c.size = size;
-  c.pattern = pattern;
-  c.pattern_size = pattern_size;
-  return c;
+  return fill_command(handle_of(to), offset, size, pattern, pattern_size);
 }
 
 inline tn_command copy_command(Memory& to, uint64_t to_offset, Memory& from, uint64_t from_offset,
                                uint64_t size) {
-  tn_command c = TN_INIT(tn_command);
-  c.kind = TN_COMMAND_COPY;
-  c.destination = handle_of(to);
-  c.destination_offset = to_offset;
-  c.source = handle_of(from);
-  c.source_offset = from_offset;
-  c.size = size;
-  return c;
+  return copy_command(handle_of(to), to_offset, handle_of(from), from_offset, size);
 }
 
 }  // namespace tenon::sdk

@@ -5,10 +5,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <stdlib.h>
 
-#include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <sstream>
 #include <stdexcept>
@@ -16,6 +13,7 @@
 #include "sdk/render/c_printer.hpp"
 #include "sdk/render/gpu_dialect.hpp"
 #include "tests/emulator/stacks.hpp"
+#include "tests/sdk/compiled_library.hpp"
 
 namespace tenon::sdk {
 namespace {
@@ -73,41 +71,24 @@ size_t GpuKernels::add(const Program& program) {
 }
 
 void GpuKernels::build() {
-  std::string folder = (std::filesystem::temp_directory_path() / "tenon-gpu-XXXXXX").string();
-  if (!mkdtemp(folder.data())) throw std::runtime_error("mkdtemp failed");
   const std::string source = fmt::format(
       "#define __CUDA_ARCH__ 800\n{}#include \"language.hpp\"\n{}"
       "const bool emulator::is_gfx942 = {};\nconst emulator::Kernel emulator::kernels[] = "
       "{{\n{}}};\n",
       dialect_.data().name == "hip" ? "#define EMULATE_ROUGH_SQRT\n" : "", sources_,
       architecture_ == "gfx942", table_);
-  std::ofstream(folder + "/k.cpp") << source;
   // Libraries are those of the process: to look through them takes longer than to compile.
-  const std::string command = fmt::format(
-      "exec c++ -std=c++17 -O0 -pipe -fPIC -fvisibility=hidden -ffp-contract=off -fwrapv "
+  library_ = compiled_library(
+      "c++ -std=c++17 -O0 -pipe -fvisibility=hidden -ffp-contract=off -fwrapv "
       "-fsanitize=thread -fno-strict-aliasing -fno-gnu-unique -fno-exceptions -w "
-      "-I{0}/tests/emulator -shared -nodefaultlibs -Wl,--undefined=launch "
-      "-o {1}/k.so {1}/k.cpp {2} -lgcc > {1}/log 2>&1",
-      TENON_SOURCE_DIR, folder, TENON_EMULATOR);
-  const int status = std::system(command.c_str());
-  std::stringstream log;
-  log << std::ifstream(folder + "/log").rdbuf();
-  library_ = status == 0 ? dlopen((folder + "/k.so").c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-  if (!std::getenv("TENON_KEEP_SOURCES")) std::filesystem::remove_all(folder);
-  if (!library_) throw std::runtime_error(log.str().substr(0, 4000));
+      "-I" TENON_SOURCE_DIR "/tests/emulator -nodefaultlibs -Wl,--undefined=launch",
+      "k.cpp", source, TENON_EMULATOR " -lgcc");
   launch_ = reinterpret_cast<Launch>(dlsym(library_, "launch"));
 }
 
 void GpuKernels::run(size_t kernel, std::array<uint32_t, 3> grid,
                      const std::vector<TestArgument>& arguments) const {
-  std::vector<uint64_t> scalars(arguments.size());
-  std::vector<void*> pointers;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    scalars[i] = arguments[i].scalar;
-    pointers.push_back(arguments[i].bytes ? static_cast<void*>(arguments[i].bytes->data())
-                                          : &scalars[i]);
-  }
-  run_pointers(kernel, grid, pointers.data());
+  run_pointers(kernel, grid, ArgumentPointers(arguments).data());
 }
 
 void GpuKernels::run_pointers(size_t kernel, std::array<uint32_t, 3> grid,

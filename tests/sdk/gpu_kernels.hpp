@@ -11,7 +11,7 @@
 
 #include "sdk/program/builder.hpp"
 #include "sdk/render/dialect.hpp"
-#include "tests/sdk/plugin_host.hpp"
+#include "tests/sdk/null_device.hpp"
 
 namespace emulator {
 class Stacks;

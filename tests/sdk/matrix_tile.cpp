@@ -23,9 +23,9 @@ double MatrixTile::small(uint32_t role, uint32_t row, uint32_t column) const {
   return dtype(role) == TN_DTYPE_I8 ? value * 20 - 128 : value * 0.25 - 1.5;
 }
 
-std::vector<std::byte> MatrixTile::stored(uint32_t role, const Element& element) const {
+Bytes MatrixTile::stored(uint32_t role, const Element& element) const {
   const uint32_t size = dtype_bytes(dtype(role));
-  std::vector<std::byte> out(size_t{count(role)} * size);
+  Bytes out(size_t{count(role)} * size);
   for (uint32_t row = 0; row < rows(role); ++row) {
     for (uint32_t column = 0; column < columns(role); ++column) {
       const uint64_t bits = from_double(element(role, row, column), dtype(role));
@@ -35,14 +35,15 @@ std::vector<std::byte> MatrixTile::stored(uint32_t role, const Element& element)
   return out;
 }
 
-double MatrixTile::result(std::span<const std::byte> memory, uint32_t row, uint32_t column) const {
+double MatrixTile::result(std::span<const unsigned char> memory, uint32_t row,
+                          uint32_t column) const {
   const uint32_t size = dtype_bytes(dtype(2));
   uint64_t bits = 0;
   std::memcpy(&bits, &memory[size_t{at(2, row, column)} * size], size);
   return to_double(bits, dtype(2));
 }
 
-uint32_t MatrixTile::differences(std::span<const std::byte> memory, double error) const {
+uint32_t MatrixTile::differences(std::span<const unsigned char> memory, double error) const {
   uint32_t found = 0;
   for (uint32_t row = 0; row < atom.m; ++row) {
     for (uint32_t column = 0; column < atom.n; ++column) {

@@ -3,7 +3,6 @@
 // shared memory.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "sdk/program/builder.hpp"
 #include "tenon/plugin.h"
+#include "tests/sdk/null_device.hpp"
 
 namespace tenon::sdk {
 
@@ -43,11 +43,11 @@ struct MatrixTile {
   /// A small number that the operand's dtype has: of floats a multiple of 1/4.
   double small(uint32_t role, uint32_t row, uint32_t column) const;
   /// The memory of an operand whose elements are these; what lies between rows is 0.
-  std::vector<std::byte> stored(uint32_t role, const Element& element) const;
+  Bytes stored(uint32_t role, const Element& element) const;
   /// An element of the result, from its memory.
-  double result(std::span<const std::byte> memory, uint32_t row, uint32_t column) const;
+  double result(std::span<const unsigned char> memory, uint32_t row, uint32_t column) const;
   /// How many elements of a result differ by more from the product of small ones.
-  uint32_t differences(std::span<const std::byte> memory, double error = 0) const;
+  uint32_t differences(std::span<const unsigned char> memory, double error = 0) const;
 };
 
 /// With buffers a, b and c.

@@ -4,18 +4,17 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
-#include "tests/sdk/plugin_host.hpp"
+#include "tests/sdk/null_device.hpp"
 #include "tests/sdk/samples.hpp"
 
 using namespace tenon::sdk;
 
 TEST_CASE("softmax over rows") {
-  PluginHost host(null_plugin());
+  NullDevice host;
   const std::vector<float> x = {1, 2, 3, -1, 0, 100};
-  std::vector<std::byte> in = bytes_of(x), out(in.size());
+  Bytes in = bytes_of(x), out(in.size());
   host.run(parsed(samples::kSoftmax), {2, 1, 1}, std::vector<TestArgument>{{&in}, {&out}, {{}, 3}});
   const auto y = values_of<float>(out);
   for (int row = 0; row < 2; ++row) {
@@ -28,11 +27,11 @@ TEST_CASE("softmax over rows") {
 }
 
 TEST_CASE("vectors: gather, masks, fill, reduction, compose") {
-  PluginHost host(null_plugin());
+  NullDevice host;
   std::vector<float> x(64);
   std::iota(x.begin(), x.end(), 0.f);
-  std::vector<std::byte> in = bytes_of(x), out = bytes_of(std::vector<float>(16, 7));
-  std::vector<std::byte> index = bytes_of(std::vector<int>{63, 1, 20, 3, 9, 1000, -1, 99});
+  Bytes in = bytes_of(x), out = bytes_of(std::vector<float>(16, 7));
+  Bytes index = bytes_of(std::vector<int>{63, 1, 20, 3, 9, 1000, -1, 99});
   host.run(parsed(samples::kVectors), {1, 1, 1},
            std::vector<TestArgument>{{&in}, {&index}, {&out}});
   // Lanes 0 to 4 gather and add; the others keep their fill and are not stored.
@@ -43,8 +42,8 @@ TEST_CASE("vectors: gather, masks, fill, reduction, compose") {
 }
 
 TEST_CASE("loops that carry and end early, if and else") {
-  PluginHost host(null_plugin());
-  std::vector<std::byte> in = bytes_of(std::vector<int64_t>{10});
+  NullDevice host;
+  Bytes in = bytes_of(std::vector<int64_t>{10});
   for (const int64_t n : {0, 3, 50}) {
     std::vector<int64_t> expected(64, -7);
     int64_t a = 10, b = 0;
@@ -55,7 +54,7 @@ TEST_CASE("loops that carry and end early, if and else") {
     }
     expected[n] = a;
     expected[n + 1] = b;
-    std::vector<std::byte> out = bytes_of(std::vector<int64_t>(64, -7));
+    Bytes out = bytes_of(std::vector<int64_t>(64, -7));
     host.run(parsed(samples::kControl), {1, 1, 1},
              std::vector<TestArgument>{{&in}, {&out}, {{}, static_cast<uint64_t>(n)}});
     CHECK(values_of<int64_t>(out) == expected);
@@ -63,17 +62,17 @@ TEST_CASE("loops that carry and end early, if and else") {
 }
 
 TEST_CASE("threads of a workgroup meet at a barrier") {
-  PluginHost host(null_plugin());
+  NullDevice host;
   std::string text(samples::kShared);
   text.replace(text.find(" subgroup 8"), 11, "");
-  std::vector<std::byte> in = bytes_of(std::vector<uint8_t>{1, 2, 3, 4, 5, 6, 7, 250});
-  std::vector<std::byte> out(8);
+  Bytes in = bytes_of(std::vector<uint8_t>{1, 2, 3, 4, 5, 6, 7, 250});
+  Bytes out(8);
   host.run(parsed(text), {1, 1, 1}, std::vector<TestArgument>{{&in}, {&out}, {{}, 1}});
   CHECK(values_of<uint8_t>(out) == std::vector<uint8_t>{250, 7, 6, 5, 4, 3, 2, 1});
 }
 
 TEST_CASE("bit casts keep the bits") {
-  PluginHost host(null_plugin());
+  NullDevice host;
   const Program program =
       parsed(R"(program p(%x: global f32 read, %y: global i32 write) workgroup 1 1 1 {
   %i = index grid.x : i32
@@ -82,14 +81,14 @@ TEST_CASE("bit casts keep the bits") {
   store %y, %i, %b
 }
 )");
-  std::vector<std::byte> in = bytes_of(std::vector<float>{1.5f, -0.0f, 3e38f}), out(12);
+  Bytes in = bytes_of(std::vector<float>{1.5f, -0.0f, 3e38f}), out(12);
   host.run(program, {3, 1, 1}, std::vector<TestArgument>{{&in}, {&out}});
   CHECK(in == out);
 }
 
 TEST_CASE("each thread leaves a loop on its own") {
-  PluginHost host(null_plugin());
-  std::vector<std::byte> out(8 * 4);
+  NullDevice host;
+  Bytes out(8 * 4);
   host.run(parsed(R"(program p(%y: global i32 write) workgroup 8 1 1 {
   %t = index block.x : i32
   %0 = const 0 : i32
@@ -109,28 +108,28 @@ TEST_CASE("each thread leaves a loop on its own") {
 }
 
 TEST_CASE("what it does not claim it refuses, with the reason") {
-  PluginHost host(null_plugin());
-  tn_target target = TN_INIT(tn_target);
-  target.device = host.device();
+  NullDevice host;
+  const tn_target target = host.target();
   char reason[256] = {};
   const Program atomic = parsed(samples::kAtomic);
   CHECK(host.plugin().supports(&target, atomic.get(), sizeof reason, reason) == TN_SUPPORT_NO);
   CHECK(std::string(reason) == "op 6 index: expected subgroups to be claimed");
   tn_executable* executable = nullptr;
-  CHECK(host.plugin().compile(&target, atomic.get(), nullptr, &executable, &host.error) ==
+  tn_error error = TN_INIT(tn_error);
+  CHECK(host.plugin().compile(&target, atomic.get(), nullptr, &executable, &error) ==
         TN_ERROR_UNSUPPORTED);
   CHECK(executable == nullptr);
-  CHECK(host.plugin().device_open(1, nullptr, nullptr, &host.error) == TN_ERROR_INVALID_ARGUMENT);
+  CHECK(host.plugin().device_open(1, nullptr, nullptr, &error) == TN_ERROR_INVALID_ARGUMENT);
   tn_device* device = nullptr;
-  CHECK(host.plugin().device_open(1, nullptr, &device, &host.error) == TN_ERROR_NOT_FOUND);
-  CHECK(host.plugin().device_open(0, "speed=9", &device, &host.error) == TN_ERROR_INVALID_ARGUMENT);
-  CHECK(std::string(host.error.message) == "option speed: expected a key that the backend knows");
+  CHECK(host.plugin().device_open(1, nullptr, &device, &error) == TN_ERROR_NOT_FOUND);
+  CHECK(host.plugin().device_open(0, "speed=9", &device, &error) == TN_ERROR_INVALID_ARGUMENT);
+  CHECK(std::string(error.message) == "option speed: expected a key that the backend knows");
 }
 
 TEST_CASE("launches that do not fit their program are refused") {
-  PluginHost host(null_plugin());
+  NullDevice host;
   const Program program = parsed(samples::kVectors);
-  std::vector<std::byte> in(64 * 4), index(8 * 4), small(15 * 4), wide(16 * 4);
+  Bytes in(64 * 4), index(8 * 4), small(15 * 4), wide(16 * 4);
   using Arguments = std::vector<TestArgument>;
   CHECK_THROWS_WITH(host.run(program, {1, 1, 1}, Arguments{{&in}, {&index}, {&small}}),
                     "launch: expected 64 bytes as argument 2, got 60");
@@ -143,41 +142,29 @@ TEST_CASE("launches that do not fit their program are refused") {
                     "op 10: index outside memory");
 }
 
-TEST_CASE("executables are saved and loaded, and damage is noticed") {
-  PluginHost host(null_plugin());
-  const Program program = parsed(samples::kControl);
-  tn_executable* first = host.compile(program);
-  std::vector<std::byte> saved;
-  const tn_sink sink = [](void* user, const void* bytes, size_t size) {
-    auto& out = *static_cast<std::vector<std::byte>*>(user);
-    const auto* begin = static_cast<const std::byte*>(bytes);
-    out.insert(out.end(), begin, begin + size);
-  };
-  host.check(host.plugin().executable_save(first, sink, &saved, &host.error));
-  host.plugin().executable_destroy(first);
-  tn_target target = TN_INIT(tn_target);
-  target.device = host.device();
-  tn_executable* second = nullptr;
-  host.check(
-      host.plugin().executable_load(&target, saved.data(), saved.size(), &second, &host.error));
-  std::vector<std::byte> in = bytes_of(std::vector<int64_t>{1}), out(8 * 8);
-  host.run(second, program, {1, 1, 1}, std::vector<TestArgument>{{&in}, {&out}, {{}, 2}});
+TEST_CASE("executables are saved and loaded, and damage is noticed wherever it is") {
+  NullDevice host;
+  const std::string saved = host.save(host.compile(parsed(samples::kControl)));
+  Bytes in = bytes_of(std::vector<int64_t>{1}), out(8 * 8);
+  host.run(host.load(saved), {}, {}, std::vector<TestArgument>{{&in}, {&out}, {{}, 2}});
   CHECK(values_of<int64_t>(out)[3] == 3);
-  host.plugin().executable_destroy(second);
-  saved.pop_back();
-  CHECK(host.plugin().executable_load(&target, saved.data(), saved.size(), &second, &host.error) ==
-        TN_ERROR_INCOMPATIBLE);
+  const auto is_refused = [&](const std::string& bytes) {
+    return tenon::plugin_test::status_of([&] { host.load(bytes); }) == TN_ERROR_INCOMPATIBLE;
+  };
+  for (size_t at = 0; at < saved.size(); at += at < 64 ? 1 : 13) {
+    std::string damaged = saved;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    CAPTURE(at);
+    REQUIRE(is_refused(damaged));
+    REQUIRE(is_refused(saved.substr(0, at)));
+  }
+  CHECK(is_refused(saved.substr(0, saved.size() - 1)));
+  CHECK(is_refused(saved + "x"));
 }
 
 TEST_CASE("a slab above the space's largest is refused before the backend is asked") {
-  PluginHost host(null_plugin());
-  tn_target target = TN_INIT(tn_target);
-  target.device = host.device();
-  const tn_properties* properties = nullptr;
-  host.check(host.plugin().properties(&target, &properties, &host.error));
-  const uint64_t largest = properties->memory_spaces[0].largest;
-  tn_memory* memory = nullptr;
-  CHECK(host.plugin().memory_allocate(host.device(), 0, largest + 1, &memory, &host.error) ==
+  NullDevice host;
+  const uint64_t largest = host.properties().memory_spaces[0].largest;
+  CHECK(tenon::plugin_test::status_of([&] { tenon::plugin_test::Memory(host, largest + 1); }) ==
         TN_ERROR_OUT_OF_MEMORY);
-  CHECK(memory == nullptr);
 }

@@ -32,13 +32,13 @@ std::vector<uint64_t> special_values(uint8_t dtype) {
   return out;
 }
 
-std::vector<std::byte> pack(const std::vector<uint64_t>& values, uint8_t dtype) {
+Bytes pack(const std::vector<uint64_t>& values, uint8_t dtype) {
   const size_t size = dtype_bytes(dtype);
-  std::vector<std::byte> out(values.size() * size);
+  Bytes out(values.size() * size);
   for (size_t i = 0; i < values.size(); ++i) std::memcpy(&out[i * size], &values[i], size);
   return out;
 }
-uint64_t unpack(const std::vector<std::byte>& bytes, size_t i, uint8_t dtype) {
+uint64_t unpack(const Bytes& bytes, size_t i, uint8_t dtype) {
   uint64_t bits = 0;
   std::memcpy(&bits, &bytes[i * dtype_bytes(dtype)], dtype_bytes(dtype));
   return bits;

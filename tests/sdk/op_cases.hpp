@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sdk/program/builder.hpp"
-#include "tests/sdk/plugin_host.hpp"
+#include "tests/sdk/null_device.hpp"
 
 namespace tenon::sdk {
 
@@ -19,7 +19,7 @@ namespace tenon::sdk {
 struct OpCase {
   Program program;
   uint32_t count = 0;
-  std::vector<std::vector<std::byte>> bytes;  ///< of each buffer: inputs, then outputs
+  std::vector<Bytes> bytes;  ///< of each buffer: inputs, then outputs
   /// Sentences on what the outputs should have been.
   std::function<std::vector<std::string>(const OpCase&)> differences;
 

@@ -5,7 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "tests/sdk/commands.hpp"
-#include "tests/sdk/plugin_host.hpp"
+#include "tests/sdk/null_device.hpp"
 #include "tests/sdk/recorded.hpp"
 
 namespace tenon::sdk {
@@ -146,15 +146,7 @@ TEST_CASE(
                                    {TN_ARGUMENT_SCALAR, 0, nullptr, 0, 0, 1},
                                    {TN_ARGUMENT_SCALAR, 0, nullptr, 0, 0, 2},
                                    {TN_ARGUMENT_BUFFER, 0, handle_of(*memory), 32, 16, 0}};
-  tn_command launch = TN_INIT(tn_command);
-  launch.kind = TN_COMMAND_LAUNCH;
-  launch.executable = reinterpret_cast<tn_executable*>(static_cast<Executable*>(&code));
-  launch.grid[0] = 2;
-  launch.grid[1] = launch.grid[2] = 1;
-  for (int axis = 0; axis < 3; ++axis) launch.block[axis] = launch.cluster[axis] = 1;
-  launch.argument_count = 4;
-  launch.argument_stride = sizeof(tn_argument);
-  launch.arguments = arguments;
+  const tn_command launch = launch_command(handle_of(code), {2}, {}, arguments);
   REQUIRE(device.run(std::span(&launch, 1)) == TN_OK);
   CHECK(device.queue.log ==
         std::vector<std::string>{"launch 2 at 16 scalar of 4: 1 scalar of 1: 2 at 32"});

@@ -59,12 +59,4 @@ class LoggingRecorder : public Recorder {
   void barrier() override { log.push_back("barrier"); }
 };
 
-inline tn_submission submission_of(std::span<const tn_command> commands) {
-  tn_submission s = TN_INIT(tn_submission);
-  s.commands = commands.data();
-  s.command_count = static_cast<uint32_t>(commands.size());
-  s.command_stride = sizeof(tn_command);
-  return s;
-}
-
 }  // namespace tenon::sdk

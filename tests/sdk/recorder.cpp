@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 
-#include "tests/sdk/plugin_host.hpp"
+#include "tests/sdk/null_device.hpp"
 #include "tests/sdk/recorded.hpp"
 
 namespace tenon::sdk {
@@ -36,19 +36,7 @@ struct Launching {
     arguments[2] = {TN_ARGUMENT_SCALAR, 0, nullptr, 0, 0, 3};
     code = const_cast<ShaderExecutable*>(&executable);
   }
-  tn_command command() const {
-    tn_command c = TN_INIT(tn_command);
-    c.kind = TN_COMMAND_LAUNCH;
-    c.executable = reinterpret_cast<tn_executable*>(static_cast<Executable*>(code));
-    c.grid[0] = grid;
-    c.grid[1] = c.grid[2] = 1;
-    c.block[0] = 4;
-    c.block[1] = c.block[2] = 1;
-    c.argument_count = 3;
-    c.argument_stride = sizeof(tn_argument);
-    c.arguments = arguments;
-    return c;
-  }
+  tn_command command() const { return launch_command(handle_of(*code), {grid}, {4}, arguments); }
   ShaderExecutable* code;
   uint32_t grid = 1;
   tn_argument arguments[3];

@@ -7,8 +7,8 @@
 #include "sdk/render/c_dialect.hpp"
 #include "sdk/render/c_printer.hpp"
 #include "tests/sdk/c_kernel.hpp"
+#include "tests/sdk/null_device.hpp"
 #include "tests/sdk/op_cases.hpp"
-#include "tests/sdk/plugin_host.hpp"
 #include "tests/sdk/samples.hpp"
 
 using namespace tenon::sdk;
@@ -32,16 +32,15 @@ TEST_CASE("every cast as C") {
 }
 
 TEST_CASE("vectors, loops and branches as C agree with the interpreter") {
-  PluginHost host(null_plugin());
+  NullDevice host;
   std::vector<float> x(64);
   std::iota(x.begin(), x.end(), -5.f);
-  std::vector<std::byte> in = bytes_of(x),
-                         index = bytes_of(std::vector<int>{63, 1, 20, 3, 9, 1000, -1, 99});
+  Bytes in = bytes_of(x), index = bytes_of(std::vector<int>{63, 1, 20, 3, 9, 1000, -1, 99});
   for (int which = 0; which < 2; ++which) {
-    std::vector<std::byte> ours(16 * 8, std::byte{1}), theirs = ours;
-    std::vector<std::byte> wide = bytes_of(std::vector<int64_t>{10});
+    Bytes ours(16 * 8, 1), theirs = ours;
+    Bytes wide = bytes_of(std::vector<int64_t>{10});
     const Program program = parsed(which ? samples::kControl : samples::kVectors);
-    const auto arguments = [&](std::vector<std::byte>& out) {
+    const auto arguments = [&](Bytes& out) {
       return which ? std::vector<TestArgument>{{&wide}, {&out}, {{}, 9}}
                    : std::vector<TestArgument>{{&in}, {&index}, {&out}};
     };
@@ -68,9 +67,9 @@ TEST_CASE("loops with steps end without overflow") {
   store %y, %4, %b
 }
 )");
-  std::vector<std::byte> ours(8), theirs(8);
+  Bytes ours(8), theirs(8);
   CKernel(program).run({1, 1, 1}, std::vector<TestArgument>{{&ours}});
-  PluginHost(null_plugin()).run(program, {1, 1, 1}, std::vector<TestArgument>{{&theirs}});
+  NullDevice().run(program, {1, 1, 1}, std::vector<TestArgument>{{&theirs}});
   CHECK(values_of<int>(ours) == std::vector<int>{1, 2});  // two steps
   CHECK(ours == theirs);
 }

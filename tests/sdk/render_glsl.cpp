@@ -44,18 +44,18 @@ TEST_CASE("every elementwise op and cast as GLSL") {
 }
 
 TEST_CASE("vectors, loops and branches as GLSL agree with the interpreter") {
-  PluginHost host(null_plugin());
+  NullDevice host;
   std::vector<float> x(64);
   std::iota(x.begin(), x.end(), -5.f);
-  std::vector<std::byte> in = bytes_of(x), wide = bytes_of(std::vector<int64_t>{10}),
-                         index = bytes_of(std::vector<int>{63, 1, 20, 3, 9, 1000, -1, 99});
+  Bytes in = bytes_of(x), wide = bytes_of(std::vector<int64_t>{10}),
+        index = bytes_of(std::vector<int>{63, 1, 20, 3, 9, 1000, -1, 99});
   const Program programs[] = {parsed(samples::kVectors), parsed(samples::kControl)};
   ShaderKernels kernels;
   for (const Program& program : programs) kernels.add(program);
   kernels.build();
   for (size_t k = 0; k < 2; ++k) {
-    std::vector<std::byte> ours(16 * 8, std::byte{1}), theirs = ours;
-    const auto arguments = [&](std::vector<std::byte>& out) {
+    Bytes ours(16 * 8, 1), theirs = ours;
+    const auto arguments = [&](Bytes& out) {
       return k ? std::vector<TestArgument>{{&wide}, {&out}, {{}, 9}}
                : std::vector<TestArgument>{{&in}, {&index}, {&out}};
     };
@@ -92,7 +92,7 @@ TEST_CASE("scalars of every size as push constants") {
   ShaderKernels kernels;
   kernels.add(program);
   kernels.build();
-  std::vector<std::byte> out(5 * 8);
+  Bytes out(5 * 8);
   const std::vector<TestArgument> arguments = {{&out},  {{}, 0xfb},   {{}, 1},
                                                {{}, 7}, {{}, 0x4900}, {{}, 0xfffffffd}};
   kernels.run(0, {1, 1, 1}, arguments);
@@ -251,17 +251,17 @@ TEST_CASE("a buffer of which only runs of four are touched is an array of vector
   CHECK_THAT(text,
              ContainsSubstring("p_y[(v7 >> 2u) + 1] = vec4(v14[4], v14[5], v14[6], v14[7]);"));
 
-  PluginHost host(null_plugin());
+  NullDevice host;
   std::vector<float> x(32);
   std::iota(x.begin(), x.end(), -5.f);
-  std::vector<std::byte> in = bytes_of(x), add = bytes_of(std::vector<int>(32, 3));
+  Bytes in = bytes_of(x), add = bytes_of(std::vector<int>(32, 3));
   const Program program = parsed(kRuns);
   ShaderKernels kernels;
   kernels.add(program);
   kernels.build();
-  std::vector<std::byte> ours[2], theirs[2];
-  for (int k = 0; k < 2; ++k) ours[k] = theirs[k] = std::vector<std::byte>(128, std::byte{1});
-  const auto arguments = [&](std::vector<std::byte>* out) {
+  Bytes ours[2], theirs[2];
+  for (int k = 0; k < 2; ++k) ours[k] = theirs[k] = Bytes(128, 1);
+  const auto arguments = [&](Bytes* out) {
     return std::vector<TestArgument>{{&in}, {&add}, {&out[0]}, {&out[1]}};
   };
   kernels.run(0, {4, 1, 1}, arguments(ours));

@@ -71,8 +71,7 @@ TEST_CASE("matrix atoms as GLSL") {
     const auto element = [&](uint32_t role, uint32_t row, uint32_t column) {
       return t.small(role, row, column);
     };
-    std::vector<std::byte> bytes[] = {t.stored(0, element), t.stored(1, element),
-                                      std::vector<std::byte>(size_t{t.count(2)} * 4)};
+    Bytes bytes[] = {t.stored(0, element), t.stored(1, element), Bytes(size_t{t.count(2)} * 4)};
     kernels.run(i, {1, 1, 1}, {{&bytes[0]}, {&bytes[1]}, {&bytes[2]}});
     CHECK(t.differences(bytes[2]) == 0);
   }
@@ -83,7 +82,7 @@ TEST_CASE("sums that are multiplied row by row, and by a constant, as GLSL") {
   std::vector<uint16_t> ones(kSize * kSize, 0x3c00);
   std::vector<float> factors(kSize), sums(kSize * kSize);
   for (uint32_t i = 0; i < kSize; ++i) factors[i] = static_cast<float>(i) - 3;
-  std::vector<std::byte> a = bytes_of(ones), f = bytes_of(factors), c = bytes_of(sums);
+  Bytes a = bytes_of(ones), f = bytes_of(factors), c = bytes_of(sums);
   ShaderKernels kernels;
   kernels.add(parsed(kScaled));
   kernels.build();

@@ -52,12 +52,12 @@ TEST_CASE("every elementwise op and cast as CUDA and HIP") {
 TEST_CASE("vectors, loops and branches as CUDA and HIP agree with the interpreter") {
   const Dialect& dialect = each_dialect();
   INFO(dialect.data().name);
-  PluginHost host(null_plugin());
+  NullDevice host;
   std::vector<float> x(64);
   std::iota(x.begin(), x.end(), -5.f);
-  std::vector<std::byte> in = bytes_of(x), wide = bytes_of(std::vector<int64_t>{10}),
-                         index = bytes_of(std::vector<int>{63, 1, 20, 3, 9, 1000, -1, 99}),
-                         letters = bytes_of(std::vector<uint8_t>{1, 2, 3, 5, 8, 13, 21, 34});
+  Bytes in = bytes_of(x), wide = bytes_of(std::vector<int64_t>{10}),
+        index = bytes_of(std::vector<int>{63, 1, 20, 3, 9, 1000, -1, 99}),
+        letters = bytes_of(std::vector<uint8_t>{1, 2, 3, 5, 8, 13, 21, 34});
   std::string shared(samples::kShared);  // the interpreter has no subgroups
   shared.erase(shared.find(" subgroup 8"), 11);
   const Program programs[] = {parsed(samples::kVectors), parsed(samples::kControl), parsed(shared)};
@@ -65,8 +65,8 @@ TEST_CASE("vectors, loops and branches as CUDA and HIP agree with the interprete
   for (const Program& program : programs) kernels.add(program);
   kernels.build();
   for (size_t which = 0; which < 3; ++which) {
-    std::vector<std::byte> ours(16 * 8, std::byte{1}), theirs = ours;
-    const auto arguments = [&](std::vector<std::byte>& out) {
+    Bytes ours(16 * 8, 1), theirs = ours;
+    const auto arguments = [&](Bytes& out) {
       if (which == 0) return std::vector<TestArgument>{{&in}, {&index}, {&out}};
       if (which == 1) return std::vector<TestArgument>{{&wide}, {&out}, {{}, 9}};
       return std::vector<TestArgument>{{&letters}, {&out}, {{}, 3}};
@@ -82,7 +82,7 @@ TEST_CASE("a softmax as CUDA and HIP") {
   GpuKernels kernels(dialect);
   kernels.add(parsed(samples::kSoftmax));
   kernels.build();
-  std::vector<std::byte> x = bytes_of(std::vector<float>{1, 2, 3, 1, 1, 1}), y = x;
+  Bytes x = bytes_of(std::vector<float>{1, 2, 3, 1, 1, 1}), y = x;
   kernels.run(0, {2, 1, 1}, {{&x}, {&y}, {nullptr, 3}});
   const auto got = values_of<float>(y);
   for (size_t row = 0; row < 2; ++row) {
@@ -126,7 +126,7 @@ TEST_CASE("atomics as CUDA and HIP") {
     const Row& row = rows[k];
     INFO(row.kind << " " << dtype_text(row.dtype));
     const size_t size = dtype_bytes(row.dtype);
-    std::vector<std::byte> x(size), old(4 * size);
+    Bytes x(size), old(4 * size);
     const uint64_t start = from_double(row.start, row.dtype);
     std::memcpy(x.data(), &start, size);
     kernels.run(k, {1, 1, 1}, {{&x}, {&old}});
@@ -169,7 +169,7 @@ TEST_CASE("subgroups as CUDA and HIP") {
   std::vector<float> x(64), expected(64);
   std::iota(x.begin(), x.end(), -5.f);
   for (size_t i = 0; i < 64; ++i) expected[i] = x[i / 32 * 32 + 31] * 2;
-  std::vector<std::byte> in = bytes_of(x), out(64 * 4);
+  Bytes in = bytes_of(x), out(64 * 4);
   kernels.run(0, {1, 1, 1}, {{&in}, {&out}});
   CHECK(values_of<float>(out) == expected);
 
@@ -182,7 +182,7 @@ TEST_CASE("subgroups as CUDA and HIP") {
       sums[i] = static_cast<int16_t>(sums[i] + pairs[i / 32 * 32 + k * 2 + i % 2]);
     }
   }
-  std::vector<std::byte> short_in = bytes_of(pairs), short_out(128), numbers(128);
+  Bytes short_in = bytes_of(pairs), short_out(128), numbers(128);
   kernels.run(1, {1, 1, 1}, {{&short_in}, {&short_out}, {&numbers}});
   CHECK(values_of<int16_t>(short_out) == sums);
   CHECK(values_of<int>(numbers) == order);
@@ -212,10 +212,10 @@ TEST_CASE("a tile through asynchronous copies as CUDA") {
       expected[128 + column * 16 + row] = expected[row * 8 + column];
     }
   }
-  std::vector<std::byte> bytes_a = bytes_of(std::vector<uint16_t>(a.begin(), a.end())),
-                         bytes_b = bytes_of(std::vector<uint16_t>(b.begin(), b.end()));
+  Bytes bytes_a = bytes_of(std::vector<uint16_t>(a.begin(), a.end())),
+        bytes_b = bytes_of(std::vector<uint16_t>(b.begin(), b.end()));
   for (size_t kernel = 0; kernel < 3; ++kernel) {
-    std::vector<std::byte> c(2 * 16 * 8 * 4);
+    Bytes c(2 * 16 * 8 * 4);
     kernels.run(kernel, {1, 1, 1}, {{&bytes_a}, {&bytes_b}, {&c}});
     CHECK((values_of<float>(c) == expected) == (kernel != 1));
   }
@@ -229,7 +229,7 @@ TEST_CASE("more shared memory than can be declared") {
   kernels.build();
   std::vector<float> x(64);
   std::iota(x.begin(), x.end(), 1.f);
-  std::vector<std::byte> in = bytes_of(x), out(in.size());
+  Bytes in = bytes_of(x), out(in.size());
   kernels.run(0, {1, 1, 1}, {{&in}, {&out}});
   std::ranges::reverse(x);
   CHECK(values_of<float>(out) == x);
@@ -253,7 +253,7 @@ TEST_CASE("the emulator sees threads that do not meet and places that are not al
 }
 )"));
   kernels.build();
-  std::vector<std::byte> x(64);
+  Bytes x(64);
   CHECK_THROWS_WITH(kernels.run(0, {1, 1, 1}, {{&x}}), "threads wait for some that never come");
   CHECK_THROWS_WITH(kernels.run(1, {1, 1, 1}, {{&x}}), "an address is not aligned");
 }
@@ -281,7 +281,7 @@ TEST_CASE("the emulator sees threads that race") {
   kernels.add(turned("  barrier subgroup\n", 63));
   kernels.add(turned("", 31));
   kernels.build();
-  std::vector<std::byte> x(256);
+  Bytes x(256);
   CHECK_NOTHROW(kernels.run(0, {1, 1, 1}, {{&x}}));
   CHECK_NOTHROW(kernels.run(1, {1, 1, 1}, {{&x}}));
   const auto shared = Catch::Matchers::ContainsSubstring("touch the same shared memory");

@@ -8,7 +8,7 @@
 #include "sdk/render/c_printer.hpp"
 #include "sdk/render/cuda_dialect.hpp"
 #include "sdk/render/hip_dialect.hpp"
-#include "tests/sdk/plugin_host.hpp"
+#include "tests/sdk/null_device.hpp"
 #include "tests/sdk/samples.hpp"
 
 using namespace tenon::sdk;

@@ -21,11 +21,10 @@ using namespace tenon::sdk;
 namespace {
 
 /// What the kernel makes of the elements.
-std::vector<std::byte> product(const GpuKernels& kernels, size_t kernel, const MatrixTile& t,
-                               const MatrixTile::Element& element) {
-  std::vector<std::byte> bytes[] = {
-      t.stored(0, element), t.stored(1, element),
-      std::vector<std::byte>(size_t{t.count(2)} * dtype_bytes(t.dtype(2)))};
+Bytes product(const GpuKernels& kernels, size_t kernel, const MatrixTile& t,
+              const MatrixTile::Element& element) {
+  Bytes bytes[] = {t.stored(0, element), t.stored(1, element),
+                   Bytes(size_t{t.count(2)} * dtype_bytes(t.dtype(2)))};
   kernels.run(kernel, {1, 1, 1}, {{&bytes[0]}, {&bytes[1]}, {&bytes[2]}});
   return bytes[2];
 }

@@ -11,7 +11,7 @@
 #include "sdk/program/op_info.hpp"
 #include "sdk/render/dialect_ops.hpp"
 #include "sdk/render/wgsl_dialect.hpp"
-#include "tests/sdk/plugin_host.hpp"
+#include "tests/sdk/null_device.hpp"
 #include "tests/sdk/samples.hpp"
 
 using namespace tenon::sdk;

@@ -4,15 +4,11 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <stdlib.h>
 
-#include <filesystem>
-#include <fstream>
 #include <regex>
-#include <sstream>
-#include <stdexcept>
 
 #include "sdk/render/glsl_dialect.hpp"
+#include "tests/sdk/compiled_library.hpp"
 
 namespace tenon::sdk {
 namespace {
@@ -66,13 +62,10 @@ size_t ShaderKernels::add(const Program& program) {
 }
 
 void ShaderKernels::build() {
-  std::string folder = (std::filesystem::temp_directory_path() / "tenon-glsl-XXXXXX").string();
-  if (!mkdtemp(folder.data())) throw std::runtime_error("mkdtemp failed");
-  std::ofstream(folder + "/k.cpp") << "#include \"shader_emulator.hpp\"\n"
-                                   << sources_ << R"(
+  const std::string source = "#include \"shader_emulator.hpp\"\n" + sources_ + R"(
 struct Kernel { void (*bind)(void* const*); void (*run)(); Place size; };
 static const Kernel kernels[] = {
-)" << table_ << R"(};
+)" + table_ + R"(};
 template <class Body>
 static void each(Place end, Place& at, Body body) {
   for (at.z = 0; at.z < end.z; ++at.z)
@@ -86,29 +79,15 @@ extern "C" void launch(size_t k, const uint32_t* grid, void* const* arguments) {
        [&] { each(kernel.size, gl_LocalInvocationID, kernel.run); });
 }
 )";
-  const std::string command = fmt::format(
-      "c++ -std=c++20 -O1 -shared -fPIC -ffp-contract=off -fwrapv -w -I{0}/tests/sdk "
-      "-o {1}/k.so {1}/k.cpp > {1}/log 2>&1",
-      TENON_SOURCE_DIR, folder);
-  const int status = std::system(command.c_str());
-  std::stringstream log;
-  log << std::ifstream(folder + "/log").rdbuf();
-  void* library = status == 0 ? dlopen((folder + "/k.so").c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-  std::filesystem::remove_all(folder);
-  if (!library) throw std::runtime_error(log.str());
+  void* library = compiled_library(
+      "c++ -std=c++20 -O1 -ffp-contract=off -fwrapv -w -I" TENON_SOURCE_DIR "/tests/sdk", "k.cpp",
+      source);
   launch_ = reinterpret_cast<Launch>(dlsym(library, "launch"));
 }
 
 void ShaderKernels::run(size_t kernel, std::array<uint32_t, 3> grid,
                         const std::vector<TestArgument>& arguments) const {
-  std::vector<uint64_t> scalars(arguments.size());
-  std::vector<void*> pointers;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    scalars[i] = arguments[i].scalar;
-    pointers.push_back(arguments[i].bytes ? static_cast<void*>(arguments[i].bytes->data())
-                                          : &scalars[i]);
-  }
-  launch_(kernel, grid.data(), pointers.data());
+  launch_(kernel, grid.data(), ArgumentPointers(arguments).data());
 }
 
 }  // namespace tenon::sdk

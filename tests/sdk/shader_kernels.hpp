@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sdk/program/builder.hpp"
-#include "tests/sdk/plugin_host.hpp"
+#include "tests/sdk/null_device.hpp"
 
 namespace tenon::sdk {
 

@@ -67,9 +67,9 @@ void check(tn_dtype dtype) {
   for (const Function& function : kFunctions) kernels.add(program_of(function.op, dtype));
   kernels.build();
   const std::vector<Float> x = samples<Float, Bits>();
-  std::vector<std::byte> in = bytes_of(x);
+  Bytes in = bytes_of(x);
   for (size_t k = 0; k < std::size(kFunctions); ++k) {
-    std::vector<std::byte> out(in.size());
+    Bytes out(in.size());
     kernels.run(k, {kSamples, 1, 1}, {{&in}, {&out}});
     const std::vector<Float> y = values_of<Float>(out);
     for (uint32_t i = 0; i < kSamples; ++i) {

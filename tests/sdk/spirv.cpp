@@ -13,7 +13,7 @@
 #include "sdk/spirv/compiler.hpp"
 #include "sdk/spirv/executable.hpp"
 #include "tests/sdk/matrix_tile.hpp"
-#include "tests/sdk/plugin_host.hpp"
+#include "tests/sdk/null_device.hpp"
 #include "tests/sdk/samples.hpp"
 
 namespace tenon::sdk {

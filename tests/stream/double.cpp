@@ -311,7 +311,7 @@ int launch(ApiFunction* function, unsigned grid_x, unsigned grid_y, unsigned gri
       const bool is_buffer = function->signature.arguments[i].kind == TN_PARAM_BUFFER;
       pointers.push_back(is_buffer ? reinterpret_cast<void*>(values[i]) : &values[i]);
     }
-    function->kernel->run({grid_x, grid_y, grid_z}, pointers);
+    function->kernel->run({grid_x, grid_y, grid_z}, pointers.data());
   };
   return enqueue("launch", stream, std::move(op));
 }

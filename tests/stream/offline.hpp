@@ -17,9 +17,7 @@ class OfflinePlugin {
   /// Opens libtenon_<backend>.so of this build; throws std::runtime_error.
   explicit OfflinePlugin(const std::string& backend);
 
-  const tn_plugin& table() const { return *plugin_; }
-  /// Number of devices; `reason` is why there are none.
-  uint32_t enumerate(std::string& reason);
+  const tn_plugin& table() const { return plugin_; }
   /// Null if there is no such target; then error() says why.
   const tn_properties* properties(const char* target);
   /// Null if it fails; then error() says why.
@@ -28,14 +26,13 @@ class OfflinePlugin {
   tn_executable* load(const char* target, const std::string& bytes);
   std::string text(tn_executable* executable, tn_text_kind kind);
   std::string save(tn_executable* executable);
-  void destroy(tn_executable* executable) { plugin_->executable_destroy(executable); }
+  void destroy(tn_executable* executable) { plugin_.executable_destroy(executable); }
   std::string error() const { return error_.message; }
   int32_t code() const { return error_.code; }
   tn_compile_report report = TN_INIT(tn_compile_report);
 
  private:
-  tn_target target(const char* name) const;
-  const tn_plugin* plugin_ = nullptr;
+  const tn_plugin& plugin_;
   tn_error error_ = TN_INIT(tn_error);
 };
 

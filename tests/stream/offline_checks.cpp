@@ -8,7 +8,7 @@
 
 #include "tenon/ext/graphs.h"
 #include "tenon/ext/peers.h"
-#include "tests/sdk/plugin_host.hpp"
+#include "tests/sdk/null_device.hpp"
 #include "tests/sdk/samples.hpp"
 #include "tests/stream/offline.hpp"
 
@@ -153,19 +153,9 @@ void use_device(OfflinePlugin& plugin, bool compiles,
   tn_timeline* timeline = nullptr;
   REQUIRE(p.timeline_create(device, 0, &timeline, &error) == TN_OK);
   check("timeline");
-  tn_command command = TN_INIT(tn_command);
-  command.kind = TN_COMMAND_FILL;
-  command.destination = host;
-  command.size = 4096;
-  command.pattern = 7;
-  command.pattern_size = 4;
+  const tn_command command = fill_command(host, 0, 4096, 7, 4);
   const tn_point point = {timeline, 1};
-  tn_submission submission = TN_INIT(tn_submission);
-  submission.command_count = 1;
-  submission.command_stride = sizeof command;
-  submission.commands = &command;
-  submission.signal_count = 1;
-  submission.signals = &point;
+  const tn_submission submission = submission_of({&command, 1}, {}, {&point, 1});
   REQUIRE(p.submit(device, &submission, &error) == TN_OK);
   check("submit");
   REQUIRE(p.timeline_wait(timeline, 1, UINT64_MAX, &error) == TN_OK);

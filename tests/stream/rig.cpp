@@ -75,18 +75,9 @@ Work& Work::fill(Memory& to, uint64_t offset, uint64_t size, uint64_t pattern,
 Work& Work::launch(Executable& executable, Memory& in, Memory& out) {
   auto& arguments = arguments_.emplace_back(new tn_argument[2]());
   Memory* const memories[] = {&in, &out};
-  for (int i = 0; i < 2; ++i) {
-    arguments[i].kind = TN_ARGUMENT_BUFFER;
-    arguments[i].memory = handle_of(*memories[i]);
-    arguments[i].size = memories[i]->size();
-  }
-  tn_command& c = commands_.emplace_back(TN_INIT(tn_command));
-  c.kind = TN_COMMAND_LAUNCH;
-  c.executable = reinterpret_cast<tn_executable*>(&executable);
-  for (int axis = 0; axis < 3; ++axis) c.grid[axis] = c.block[axis] = c.cluster[axis] = 1;
-  c.argument_count = 2;
-  c.argument_stride = sizeof(tn_argument);
-  c.arguments = arguments.get();
+  for (int i = 0; i < 2; ++i)
+    arguments[i] = buffer_argument(handle_of(*memories[i]), 0, memories[i]->size());
+  commands_.push_back(launch_command(handle_of(executable), {}, {}, {arguments.get(), 2}));
   return *this;
 }
 
@@ -100,17 +91,7 @@ Work& Work::signal(Timeline& timeline, uint64_t value) {
   return *this;
 }
 
-tn_submission Work::header() const {
-  tn_submission s = TN_INIT(tn_submission);
-  s.wait_count = static_cast<uint32_t>(waits_.size());
-  s.waits = waits_.data();
-  s.signal_count = static_cast<uint32_t>(signals_.size());
-  s.signals = signals_.data();
-  s.command_count = static_cast<uint32_t>(commands_.size());
-  s.command_stride = sizeof(tn_command);
-  s.commands = commands_.data();
-  return s;
-}
+tn_submission Work::header() const { return submission_of(commands_, waits_, signals_); }
 
 void Work::submit(StreamDevice& device) const {
   const tn_submission s = header();

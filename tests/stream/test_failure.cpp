@@ -2,7 +2,6 @@
 // Every call of the driver fails once; devices are lost; nothing is left behind, nothing hangs.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
-#include <cstring>
 
 #include "tests/stream/rig.hpp"
 

@@ -2,7 +2,6 @@
 // Recorded graphs.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
-#include <cstring>
 
 #include "tests/stream/rig.hpp"
 

@@ -6,15 +6,6 @@
 #include "tests/vulkan/harness.hpp"
 
 namespace tenon::vulkan_test {
-namespace {
-
-std::vector<uint8_t> bytes_of(const std::vector<std::byte>& from) {
-  const auto* first = reinterpret_cast<const uint8_t*>(from.data());
-  return {first, first + from.size()};
-}
-
-}  // namespace
-
 TEST_CASE("matrix atoms of the device, from buffers and shared memory, in either order") {
   const Device& device = shared_device();
   const tn_properties& p = device.properties();
@@ -29,19 +20,10 @@ TEST_CASE("matrix atoms of the device, from buffers and shared memory, in either
       const auto element = [&](uint32_t role, uint32_t row, uint32_t column) {
         return t.small(role, row, column);
       };
-      const auto a = bytes_of(t.stored(0, element)), b = bytes_of(t.stored(1, element));
-      const uint64_t size = uint64_t{t.count(2)} * sdk::dtype_bytes(t.dtype(2));
-      const Memory x(device.get(), a.size()), y(device.get(), b.size()), z(device.get(), size);
-      x.write(0, a);
-      y.write(0, b);
-      tn_executable* executable = device.compile(sdk::tile_program(t));
-      const tn_argument arguments[] = {buffer(x, 0, a.size()), buffer(y, 0, b.size()),
-                                       buffer(z, 0, size)};
-      const tn_command command = launch(executable, 1, t.atom.subgroup, arguments);
-      device.run({&command, 1});
-      const std::vector<uint8_t> out = z.read(0, size);
-      CHECK(t.differences(std::as_bytes(std::span(out))) == 0);
-      plugin().executable_destroy(executable);
+      Bytes a = t.stored(0, element), b = t.stored(1, element);
+      Bytes out(size_t{t.count(2)} * sdk::dtype_bytes(t.dtype(2)));
+      device.run(sdk::tile_program(t), {1}, {{&a}, {&b}, {&out}});
+      CHECK(t.differences(out) == 0);
     }
   }
 }

@@ -26,34 +26,31 @@ int list(const tn_plugin& plugin) {
   return 0;
 }
 
+/// Prints the word, or the status that the action throws.
+template <class Action>
+void report(const char* word, Action&& action) {
+  try {
+    action();
+    std::puts(word);
+  } catch (const CallFailed& failed) {
+    std::printf("%d %s\n", failed.status, failed.what());
+  }
+}
+
 int lose(const tn_plugin& plugin) {
   const Device device(plugin);
-  const Memory memory = device.allocate(0, 64);
-  for (int i = 0; i < 6; ++i) {
-    try {
-      const tn_command fill = fill_command(memory.get(), 0, 64, 1, 1);
-      device.submit(std::span(&fill, 1));
-      std::puts("done");
-    } catch (const Failed& failed) {
-      std::printf("%d %s\n", failed.code, failed.message.c_str());
-    }
-  }
-  try {
-    device.allocate(0, 64);
-    std::puts("allocated");
-  } catch (const Failed& failed) {
-    std::printf("%d %s\n", failed.code, failed.message.c_str());
-  }
+  const Memory memory(device, 64);
+  for (int i = 0; i < 6; ++i)
+    report("done", [&] { device.run({sdk::fill_command(memory, 0, 64, 1, 1)}); });
+  report("allocated", [&] { Memory(device, 64); });
   return 0;
 }
 
 /// On any plugin.
 void run(const tn_plugin& plugin) {
   const Device device(plugin);
-  const sdk::Program program = scaled_program(1);
-  const Executable code = device.compile(program);
   Bytes x = floats({1, 2}), y = floats({0, 0});
-  device.run(code, program, 2, {&x, &y}, {3, 2});
+  device.run(scaled_program(1), {2}, {{&x}, {&y}, {{}, 3}, {{}, 2}});
   if (y != floats({5, 7})) throw std::runtime_error(std::string(plugin.backend) + ": wrong result");
 }
 
@@ -68,9 +65,6 @@ int main(int argc, char** argv) try {
   }
   std::puts("all ran");
   return 0;
-} catch (const Failed& failed) {
-  std::printf("failed %d %s\n", failed.code, failed.message.c_str());
-  return 1;
 } catch (const std::exception& error) {
   std::printf("failed %s\n", error.what());
   return 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Checks of executables that are launched again and again: with other arguments, in turns with
+// Checks of executables that are launched again and again: with other arguments, alternating with
 // another one, in one submission and in several that are in flight together.
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ constexpr uint64_t kMostElements = 600, kPlaces = 5;
 /// Launches by chance, and what they leave.
 class Launches {
  public:
-  Launches(const Opened& device, uint64_t seed) : device_(device), random_(seed) {
+  Launches(const OpenDevice& device, uint64_t seed) : device_(device), random_(seed) {
     step_ = std::max<uint64_t>(device.spaces()[0].alignment, 8);
     size_ = (step_ * kPlaces + kMostElements * 8 + 4096 + step_ - 1) / step_ * step_;
     for (size_t i = 0; i < kSlabs; ++i) {
@@ -63,7 +63,7 @@ class Launches {
   }
 
  private:
-  const Opened& device_;
+  const OpenDevice& device_;
   Random random_;
   uint64_t step_ = 0, size_ = 0;
   MemoryHandle memory_[kSlabs];
@@ -76,7 +76,7 @@ class Launches {
 };
 
 /// Two of each kind, which differ in a constant.
-std::vector<Loaded> some_kernels(const Opened& device) {
+std::vector<Loaded> some_kernels(const OpenDevice& device) {
   need(device.computes() && device.submits(), "the device has memory only");
   std::vector<Loaded> out;
   for (const char* kind : {"add", "accumulate", "scalar", "sum", "reverse", "shifted", "max"})
@@ -101,7 +101,7 @@ std::span<const Loaded> draw(std::span<const Loaded> kernels, Random& random) {
 constexpr int kRounds = 14, kLaunches = 12;
 
 void launched_again(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   const std::vector<Loaded> kernels = some_kernels(device);
   Random random(mix(c.seed, 0x616761696e));
   for (int round = 0; round < kRounds; ++round) {
@@ -117,7 +117,7 @@ void launched_again(const CheckContext& c) {
 /// One submission after the other, each waiting for the one before, while the first waits for the
 /// host; or as fast as they come.
 void launched_in_flight(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(device.is_async(), "the device is synchronous");
   const std::vector<Loaded> kernels = some_kernels(device);
   Random random(mix(c.seed, 0x666c69676874));
@@ -148,7 +148,7 @@ void launched_in_flight(const CheckContext& c) {
 
 /// Submissions in flight, each with a word of its own to fill, that all wait for the host.
 void many_in_flight(const CheckContext& c) {
-  const Opened device = submitting_with_timelines(c);
+  const OpenDevice device = submitting_with_timelines(c);
   gradually(20, 1500, [&](uint32_t count) {
     c.alive();
     const MemoryHandle memory = any_memory(device, uint64_t{count} * 4);
@@ -175,7 +175,7 @@ void many_in_flight(const CheckContext& c) {
   });
 }
 
-/// What a scalar decides: which side of an IF, how many turns of a LOOP, a choice, an index.
+/// What a scalar decides: which side of an IF, how many iterations of a LOOP, a choice, an index.
 sdk::Program deciding_program() {
   sdk::ProgramBuilder b("deciding");
   using Value = sdk::ProgramBuilder::Value;
@@ -212,7 +212,7 @@ sdk::Program deciding_program() {
 void scalars_decide(const CheckContext& c) {
   constexpr int32_t kScalars[] = {10, 90, 7, 10, 50, 49, 0, 8, 7, 90, 2, 1};
   constexpr int32_t kOld = -3;
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   need(device.properties().flags & TN_DEVICE_SYMBOLIC, "the device takes no scalars");
   const CompileAnswer answer = device.compile(*deciding_program().get());
   need(answer.executable != nullptr, "the device takes no such program");
@@ -224,10 +224,9 @@ void scalars_decide(const CheckContext& c) {
     std::vector<tn_command> commands = {fill_command(
         memory.get(), 0, step * std::size(kScalars) / 4 * 4, static_cast<uint32_t>(kOld), 4)};
     for (size_t i = 0; i < std::size(kScalars); ++i) {
-      arguments[i][0] = bound(memory.get(), i * step, kDecisions * 4);
-      arguments[i][1].kind = TN_ARGUMENT_SCALAR;
-      arguments[i][1].scalar = static_cast<uint32_t>(kScalars[i]);
-      commands.push_back(single_command(answer.executable.get(), {1, 1, 1}, arguments[i]));
+      arguments[i][0] = buffer_argument(memory.get(), i * step, kDecisions * 4);
+      arguments[i][1] = sdk::scalar_argument(static_cast<uint32_t>(kScalars[i]));
+      commands.push_back(launch_command(answer.executable.get(), {1, 1, 1}, {}, arguments[i]));
     }
     if (is_together) device.run(commands);
     for (size_t i = 0; i < commands.size() && !is_together; ++i) device.run({&commands[i], 1});

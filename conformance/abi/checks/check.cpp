@@ -23,26 +23,26 @@ std::vector<CheckRow> all_rows() {
 
 }  // namespace
 
-Opened submitting(const CheckContext& c) {
-  Opened device = c.open();
+OpenDevice submitting(const CheckContext& c) {
+  OpenDevice device = c.open();
   need(device.submits(), "the device takes no submissions");
   return device;
 }
 
-Opened computing(const CheckContext& c) {
-  Opened device = c.open();
+OpenDevice computing(const CheckContext& c) {
+  OpenDevice device = c.open();
   need(device.computes() && device.submits(), "the device has memory only");
   return device;
 }
 
-Opened with_timelines(const CheckContext& c) {
-  Opened device = c.open();
+OpenDevice with_timelines(const CheckContext& c) {
+  OpenDevice device = c.open();
   need(device.is_async(), "the device is synchronous");
   return device;
 }
 
-Opened submitting_with_timelines(const CheckContext& c) {
-  Opened device = submitting(c);
+OpenDevice submitting_with_timelines(const CheckContext& c) {
+  OpenDevice device = submitting(c);
   need(device.is_async(), "the device is synchronous");
   return device;
 }
@@ -56,7 +56,7 @@ void run_check(std::string_view name, const CheckContext& context) {
   fail(ErrorKind::kInvalid, "[check] expected the name of a check, got \"{}\"", name);
 }
 
-void expect_result(const Opened& device, const Kernel& kernel, tn_executable* executable,
+void expect_result(const OpenDevice& device, const Kernel& kernel, tn_executable* executable,
                    const char* how) {
   constexpr uint64_t kBytes = 4096;
   const std::string what = fmt::format("of the program {} {} that was {}", kernel.spec().kind,
@@ -93,7 +93,7 @@ KernelSpec adding(int64_t constant) {
   return spec;
 }
 
-Loaded any_kernel(const Opened& device) {
+Loaded any_kernel(const OpenDevice& device) {
   need(device.computes(), "the device has memory only");
   for (const tn_dtype dtype : {TN_DTYPE_U32, TN_DTYPE_I32, TN_DTYPE_F32}) {
     KernelSpec spec;
@@ -103,7 +103,7 @@ Loaded any_kernel(const Opened& device) {
   throw NotThere{"the device takes none of the small programs"};
 }
 
-MemoryHandle any_memory(const Opened& device, uint64_t size) {
+MemoryHandle any_memory(const OpenDevice& device, uint64_t size) {
   MemoryHandle memory = device.allocate(0, size);
   need(memory != nullptr, "no room for a slab");
   return memory;

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "conformance/abi/kernel.hpp"
-#include "conformance/abi/opened.hpp"
+#include "conformance/abi/open_device.hpp"
 
 namespace tenon::conformance::abi::checks {
 
@@ -19,7 +19,7 @@ struct CheckContext {
   tn_dtype dtype = TN_DTYPE_VOID;  ///< that of the check's row
 
   const tn_plugin& table() const { return subject.table; }
-  Opened open() const { return Opened(subject, subject.index, subject.options_or_null()); }
+  OpenDevice open() const { return OpenDevice(subject, subject.index, subject.options_or_null()); }
 };
 
 struct CheckRow {
@@ -61,20 +61,20 @@ void take_ways(const CheckContext& context);
 void run_check(std::string_view name, const CheckContext& context);
 
 // The device, opened; each throws NotThere where it is not such a one.
-Opened submitting(const CheckContext& c);
-Opened computing(const CheckContext& c);  ///< and submitting
-Opened with_timelines(const CheckContext& c);
-Opened submitting_with_timelines(const CheckContext& c);
+OpenDevice submitting(const CheckContext& c);
+OpenDevice computing(const CheckContext& c);  ///< and submitting
+OpenDevice with_timelines(const CheckContext& c);
+OpenDevice submitting_with_timelines(const CheckContext& c);
 
 /// A u32 program that adds a constant to what is there.
 KernelSpec adding(int64_t constant);
 /// An executable that the device takes, for checks that need any; throws NotThere.
-Loaded any_kernel(const Opened& device);
+Loaded any_kernel(const OpenDevice& device);
 /// Runs the executable on fresh memory and holds the result against the kernel's meaning.
-void expect_result(const Opened& device, const Kernel& kernel, tn_executable* executable,
+void expect_result(const OpenDevice& device, const Kernel& kernel, tn_executable* executable,
                    const char* how);
 /// A slab of space 0; throws NotThere where there is no room.
-MemoryHandle any_memory(const Opened& device, uint64_t size);
+MemoryHandle any_memory(const OpenDevice& device, uint64_t size);
 /// Throws NotThere.
 void need(bool condition, const char* what);
 

@@ -102,7 +102,7 @@ void enumerate_apart(const CheckContext& c) {
 
 void enumerate_stable(const CheckContext& c) {
   const auto first = all_infos(c);
-  { const Opened device = c.open(); }
+  { const OpenDevice device = c.open(); }
   const auto second = all_infos(c);
   for (size_t i = 0; i < first.size(); ++i)
     expect(is_same(first[i], second[i]),
@@ -144,12 +144,12 @@ void unknown_option(const CheckContext& c) {
 }
 
 void open_twice(const CheckContext& c) {
-  const Opened first = c.open();
+  const OpenDevice first = c.open();
   const MemoryHandle kept = any_memory(first, 64);
   const std::vector<uint8_t> bytes(64, 0x5E);
   first.write(kept.get(), 0, 0, bytes);
   for (int round = 0; round < 3; ++round) {
-    const Opened second = c.open();
+    const OpenDevice second = c.open();
     const MemoryHandle other = any_memory(second, 64);
     second.write(other.get(), 0, 0, std::vector<uint8_t>(64, 0x77));
   }
@@ -172,7 +172,7 @@ void check_limits(const tn_properties& p) {
          "properties: expected storage_bytes 0, 1, 2 or 4, got {}", p.storage_bytes);
 }
 
-void check_dtypes(const Opened& device) {
+void check_dtypes(const OpenDevice& device) {
   const tn_properties& p = device.properties();
   std::set<uint32_t> seen;
   for (uint32_t i = 0; i < p.dtype_count; ++i) {
@@ -187,7 +187,7 @@ void check_dtypes(const Opened& device) {
     expect(!seen.empty(), "properties: expected dtypes of a device that computes, got none");
 }
 
-void check_spaces(const Opened& device) {
+void check_spaces(const OpenDevice& device) {
   const size_t count = device.spaces().size();
   for (size_t s = 0; s < count; ++s) {
     const tn_memory_space& space = device.spaces()[s];
@@ -207,14 +207,14 @@ void check_spaces(const Opened& device) {
 }
 
 void properties_sane(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   if (device.computes()) check_limits(device.properties());
   check_dtypes(device);
   check_spaces(device);
 }
 
 void properties_stable(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   const tn_target target = device.target();
   const tn_properties* again = nullptr;
   tn_error error = abi_struct<tn_error>();
@@ -230,7 +230,7 @@ void properties_stable(const CheckContext& c) {
   const tn_properties second = without_addresses(abi_read(again));
   expect(std::memcmp(&second, &first, sizeof second) == 0,
          "properties: expected the same on each call, got another answer");
-  const Opened other = c.open();
+  const OpenDevice other = c.open();
   expect(other.properties().flags == device.properties().flags,
          "properties: expected the same flags for each handle of a device");
 }

@@ -43,7 +43,7 @@ void query_versions(const CheckContext& c) {
   expect(!c.subject.query(&counting_host(), 900, 909, nullptr),
          "tn_plugin_query: expected null for ABI versions 900 to 909, got a table");
   {  // the table of before still works
-    const Opened device = c.open();
+    const OpenDevice device = c.open();
     const MemoryHandle memory = any_memory(device, 64);
     if (device.computes()) any_kernel(device);
   }
@@ -64,7 +64,7 @@ void table_functions(const CheckContext& c) {
                std::isdigit(static_cast<unsigned char>(*letter)) || *letter == '_',
            "tn_plugin: expected a backend of lower case letters, digits and _, got \"{}\"",
            t.backend);
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   const std::string missing = check_device_functions(t, device.properties().flags);
   expect(missing.empty(), "tn_plugin: {}", missing);
   if (device.is_async())

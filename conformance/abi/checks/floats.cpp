@@ -78,7 +78,7 @@ bool is_certain(const tn_properties& properties, tn_opcode op, double x, double 
 }
 
 void float_sums(const CheckContext& c) {
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   bool any = false;
   for (const sdk::DTypeInfo& row : sdk::all_dtypes())
     for (const uint16_t lanes : {1, 2, 4, 8, 16}) {
@@ -91,7 +91,7 @@ void float_sums(const CheckContext& c) {
 
 }  // namespace
 
-bool try_sums(const Opened& device, tn_dtype dtype, uint16_t lanes,
+bool try_sums(const OpenDevice& device, tn_dtype dtype, uint16_t lanes,
               const std::function<void(const std::function<void()>&)>& around) {
   if (!(device.dtype_flags(dtype) & TN_DTYPE_ARITHMETIC)) return false;
   const sdk::Program program = sums_program(dtype, lanes);
@@ -119,10 +119,11 @@ bool try_sums(const Opened& device, tn_dtype dtype, uint16_t lanes,
                                  any_memory(device, count * width)};
   device.write(memory[1].get(), 0, 0, bytes[0]);
   device.write(memory[2].get(), 0, 0, bytes[1]);
-  const tn_argument arguments[] = {bound(memory[0].get(), 0, got.size()),
-                                   bound(memory[1].get(), 0, count * width),
-                                   bound(memory[2].get(), 0, count * width)};
-  const tn_command command = single_command(answer.executable.get(), {kGroups, 1, 1}, arguments);
+  const tn_argument arguments[] = {buffer_argument(memory[0].get(), 0, got.size()),
+                                   buffer_argument(memory[1].get(), 0, count * width),
+                                   buffer_argument(memory[2].get(), 0, count * width)};
+  const tn_command command =
+      launch_command(answer.executable.get(), {kGroups, 1, 1}, {}, arguments);
   around([&] { device.run({&command, 1}); });
   device.read(memory[0].get(), 0, 0, got);
   for (size_t k = 0; k < std::size(kOps); ++k)

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "conformance/abi/opened.hpp"
+#include "conformance/abi/open_device.hpp"
 
 namespace tenon::conformance::abi::checks {
 
@@ -13,7 +13,7 @@ namespace tenon::conformance::abi::checks {
 /// round either way. Answers whether it takes such a program. `around` calls what it is given, the
 /// submission, in ways of its own.
 bool try_sums(
-    const Opened& device, tn_dtype dtype, uint16_t lanes,
+    const OpenDevice& device, tn_dtype dtype, uint16_t lanes,
     const std::function<void(const std::function<void()>&)>& around = [](const auto& run) {
       run();
     });

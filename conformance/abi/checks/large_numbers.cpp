@@ -27,13 +27,13 @@ std::vector<uint8_t> spread_words(uint64_t bytes) {
   return out;
 }
 
-MemoryHandle large_memory(const Opened& device) {
+MemoryHandle large_memory(const OpenDevice& device) {
   const uint64_t largest = device.spaces()[0].largest;
   need(largest == 0 || largest >= kSize, "no slab is so large");
   return any_memory(device, kSize);
 }
 
-void expect_bytes(const Opened& device, tn_memory* memory, std::span<const uint8_t> wanted,
+void expect_bytes(const OpenDevice& device, tn_memory* memory, std::span<const uint8_t> wanted,
                   const std::string& after) {
   std::vector<uint8_t> got(wanted.size());
   device.read(memory, 0, 0, got);
@@ -44,7 +44,7 @@ void expect_bytes(const Opened& device, tn_memory* memory, std::span<const uint8
 }
 
 void large_fills(const CheckContext& c) {
-  const Opened device = submitting(c);
+  const OpenDevice device = submitting(c);
   const MemoryHandle memory = large_memory(device);
   std::vector<uint8_t> wanted = spread_words(kSize);
   device.write(memory.get(), 0, 0, wanted);
@@ -71,7 +71,7 @@ void large_fills(const CheckContext& c) {
 }
 
 void large_copies(const CheckContext& c) {
-  const Opened device = submitting(c);
+  const OpenDevice device = submitting(c);
   need(device.spaces()[0].copy_from & 1, "space 0 takes no copies from itself");
   const MemoryHandle memory = large_memory(device), source = large_memory(device);
   const std::vector<uint8_t> bytes = spread_words(kSize);
@@ -100,7 +100,7 @@ void large_copies(const CheckContext& c) {
 }
 
 void large_maps(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(device.is_visible(0), "the host does not see space 0");
   const MemoryHandle memory = large_memory(device);
   const std::vector<uint8_t> bytes = spread_words(kSize);
@@ -121,18 +121,18 @@ void large_maps(const CheckContext& c) {
 }
 
 void huge_slab(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(try_huge_slab(device), "no room for a slab of more than 4 GiB");
 }
 
 void half_gib_slab(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(try_half_gib_slab(device), "no room for a slab of more than 512 MiB");
 }
 
 /// Buffers of more than 2^20 elements, bound beyond 2^20 bytes.
 void many_elements(const CheckContext& c) {
-  const Opened device = submitting(c);
+  const OpenDevice device = submitting(c);
   constexpr uint64_t kAt = 2 * kMiB;
   constexpr uint32_t kFirst = 0x11000, kMost = kMiB + 0x11000, kConstant = 7;
   KernelSpec spec;
@@ -167,7 +167,7 @@ void many_elements(const CheckContext& c) {
 
 /// So many fills, each of a word of its own, and fewer launches, each on words of its own.
 void crowded_submissions(const CheckContext& c) {
-  const Opened device = submitting(c);
+  const OpenDevice device = submitting(c);
   constexpr uint32_t kFirst = 1200, kMost = 70'000, kMostLaunches = 33'500;  // of two arguments
   gradually(kFirst, kMost, [&](uint32_t count) {
     c.alive();
@@ -221,7 +221,7 @@ void crowded_submissions(const CheckContext& c) {
 
 /// As many buffers as are claimed, and 16 scalars beside them.
 void many_arguments(const CheckContext& c) {
-  const Opened device = submitting(c);
+  const OpenDevice device = submitting(c);
   need(device.computes(), "the device has memory only");
   const uint32_t claimed = device.properties().max_bindings;
   const uint32_t buffers = claimed ? std::min(claimed, 64u) : 64;

@@ -70,15 +70,15 @@ sdk::Program lanes_program(tn_dtype dtype, uint16_t lanes) {
   return b.finish();
 }
 
-sdk::Program turns_program(uint32_t turns) {
+sdk::Program iterations_program(uint32_t iterations) {
   ProgramBuilder b("turns");
   const Value out = b.buffer("out", TN_DTYPE_U32, kReadWrite, 2);
   const Value first[] = {b.constant(TN_DTYPE_U32, 1), b.constant(TN_DTYPE_U32, 0)};
   const Value loop =
-      b.begin_loop(i32_constant(b, 0), i32_constant(b, turns), i32_constant(b, 1), first);
-  const Value turn = b.op(TN_OP_CAST, TN_DTYPE_U32, 1, {loop});
+      b.begin_loop(i32_constant(b, 0), i32_constant(b, iterations), i32_constant(b, 1), first);
+  const Value iteration = b.op(TN_OP_CAST, TN_DTYPE_U32, 1, {loop});
   const Value scaled = b.op(TN_OP_MUL, TN_DTYPE_U32, 1, {loop + 1, b.constant(TN_DTYPE_U32, 3)});
-  const Value next[] = {b.op(TN_OP_XOR, TN_DTYPE_U32, 1, {scaled, turn}), turn};
+  const Value next[] = {b.op(TN_OP_XOR, TN_DTYPE_U32, 1, {scaled, iteration}), iteration};
   b.end(next);
   for (uint32_t k = 0; k < 2; ++k)
     b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, i32_constant(b, k), loop + 1 + k});
@@ -125,9 +125,9 @@ sdk::Program deep_program(uint32_t ifs, uint32_t loops) {
   Value number = at;
   for (uint32_t k = 0; k < std::max(ifs, loops); ++k) {
     if (k < loops) {
-      const Value turn =
+      const Value iteration =
           b.begin_loop(i32_constant(b, k), i32_constant(b, k + 1), i32_constant(b, 1));
-      number = b.op(TN_OP_ADD, TN_DTYPE_I32, 1, {number, turn});
+      number = b.op(TN_OP_ADD, TN_DTYPE_I32, 1, {number, iteration});
     }
     if (k >= ifs) continue;
     b.begin_if(b.op(TN_OP_CMPNE, TN_DTYPE_BOOL, 1, {at, i32_constant(b, k + kElements / 2)}));

@@ -13,7 +13,7 @@ sdk::Program arguments_program(tn_dtype dtype, uint32_t buffers, uint32_t scalar
 /// Loads, computes, takes apart and stores vectors, masked and whole.
 sdk::Program lanes_program(tn_dtype dtype, uint16_t lanes);
 /// A sum that no other number of iterations gives, and the last value of the counter.
-sdk::Program turns_program(uint32_t turns);
+sdk::Program iterations_program(uint32_t iterations);
 /// An i64 counter: what it was in each iteration.
 sdk::Program counter_program(int64_t begin, int64_t end, int64_t step);
 /// A chain of about so many ops, each on the one before, and the last on the first.

@@ -14,7 +14,7 @@ namespace {
 
 /// More lanes than any device prefers, as long as it takes no second to compile them.
 void wide_vectors(const CheckContext& c) {
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   need(device.claims(TN_OP_BROADCAST), "the device takes no vectors");
   constexpr tn_dtype kDTypes[] = {TN_DTYPE_U32, TN_DTYPE_U8, TN_DTYPE_I64};
   bool any = false;
@@ -29,7 +29,7 @@ void wide_vectors(const CheckContext& c) {
 
 /// Grids of more than 2^16 workgroups in all, in one, two and three axes.
 void many_workgroups(const CheckContext& c) {
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   need(device.dtype_flags(TN_DTYPE_I32) & TN_DTYPE_ARITHMETIC, "no arithmetic on i32 is claimed");
   const MemoryHandle memory = any_memory(device, 32);
   constexpr uint32_t kMost = 200'000;
@@ -51,15 +51,15 @@ void many_workgroups(const CheckContext& c) {
 }
 
 void long_loops(const CheckContext& c) {
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   // The last look at the end is one, too.
   const uint32_t claimed = device.properties().max_loop_trips;
   const uint32_t most = claimed ? claimed - 1 : UINT32_MAX;
   bool any = false;
-  for (const uint32_t turns : {65'534u, 65'535u, 65'536u, 65'537u, 140'000u}) {
+  for (const uint32_t iterations : {65'534u, 65'535u, 65'536u, 65'537u, 140'000u}) {
     c.alive();
-    any |= run_probe(device, turns_program(std::min(turns, most)), false);
-    if (turns >= most) break;
+    any |= run_probe(device, iterations_program(std::min(iterations, most)), false);
+    if (iterations >= most) break;
   }
   // Few iterations, far from 0.
   constexpr int64_t kFar = int64_t{1} << 32;
@@ -83,7 +83,7 @@ void long_loops(const CheckContext& c) {
 /// Thousands of ops, beyond 2^15 where that takes no second to compile; saved, in more than 2^16
 /// bytes.
 void long_programs(const CheckContext& c) {
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   bool any = false;
   gradually(2500, 40'000, [&](uint32_t ops) {
     c.alive();
@@ -94,7 +94,7 @@ void long_programs(const CheckContext& c) {
 
 /// Regions in each other up to the verifier's limit.
 void deep_programs(const CheckContext& c) {
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   bool any = false;
   for (const auto& [ifs, loops] :
        {std::pair(8u, 8u), std::pair(sdk::kMaxProgramNesting, 0u), std::pair(20u, 12u)}) {
@@ -110,7 +110,7 @@ void deep_programs(const CheckContext& c) {
 
 /// Memory of each thread up to the limit, at most 24 KB; less where that takes long to compile.
 void large_scratch(const CheckContext& c) {
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   constexpr uint32_t kMost = 24'576;
   const uint32_t limit = device.properties().max_scratch_bytes;
   bool any = false;

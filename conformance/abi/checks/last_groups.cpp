@@ -35,12 +35,13 @@ sdk::Program last_program(const uint32_t (&grid)[3]) {
 
 }  // namespace
 
-bool run_last_groups(const Opened& device, tn_memory* memory, const uint32_t (&grid)[3]) {
+bool run_last_groups(const OpenDevice& device, tn_memory* memory, const uint32_t (&grid)[3]) {
   const sdk::Program program = last_program(grid);
   const CompileAnswer answer = device.compile(*program.get());
   if (!answer.executable) return false;
-  const tn_argument argument = bound(memory, 0, kGroupBytes);
-  const tn_command command = single_command(answer.executable.get(), grid, {&argument, 1});
+  const tn_argument argument = buffer_argument(memory, 0, kGroupBytes);
+  const tn_command command =
+      launch_command(answer.executable.get(), {grid[0], grid[1], grid[2]}, {}, {&argument, 1});
   device.write(memory, 0, 0, std::vector<uint8_t>(kGroupBytes, 0xEE));
   device.run({&command, 1});
   std::vector<uint8_t> got(kGroupBytes);

@@ -87,11 +87,11 @@ void expect_no_growth(const CheckContext& c, int rounds, int64_t heap_bytes, con
 
 void leak_of_devices(const CheckContext& c) {
   expect_no_growth(c, 12, 16384, "device_open and device_close",
-                   [&] { const Opened device = c.open(); });
+                   [&] { const OpenDevice device = c.open(); });
 }
 
 void leak_of_memory(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   expect_no_growth(c, 64, 512, "memory_allocate and memory_free", [&] {
     const MemoryHandle memory = any_memory(device, 1 << 16);
     device.write(memory.get(), 0, 0, std::vector<uint8_t>(1 << 16, 1));
@@ -99,7 +99,7 @@ void leak_of_memory(const CheckContext& c) {
 }
 
 void leak_of_executables(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   const Loaded kept = any_kernel(device);
   const sdk::Program program = kept.kernel.build();
   // Some drivers destroy what they may at the next work only.
@@ -114,7 +114,7 @@ void leak_of_executables(const CheckContext& c) {
 }
 
 void leak_of_timelines(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(device.is_async(), "the device is synchronous");
   expect_no_growth(c, 64, 96, "timeline_create and timeline_destroy", [&] {
     const TimelineHandle timeline = device.make_timeline(1);
@@ -123,7 +123,7 @@ void leak_of_timelines(const CheckContext& c) {
 }
 
 void leak_of_submissions(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(device.submits(), "the device takes no submissions");
   const MemoryHandle memory = any_memory(device, 4096), input = any_memory(device, 4096);
   std::vector<tn_command> commands(4, fill_command(memory.get(), 0, 4096, 3, 4));
@@ -139,7 +139,7 @@ void leak_of_submissions(const CheckContext& c) {
 }
 
 void leak_after_errors(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   sdk::Program broken;
   std::vector<uint8_t> damaged;
   if (device.computes()) {

@@ -15,7 +15,7 @@ constexpr uint32_t kMostShared = 1 << 20;
 constexpr uint32_t kMostThreads = 1 << 12;
 
 void shared_memory(const CheckContext& c) {
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   const uint32_t words = std::min(device.properties().max_shared_bytes, kMostShared) / 4;
   need(words >= 8, "the device claims no shared memory");
   const uint32_t threads = std::min(most_threads(device.properties(), 64), words);
@@ -31,7 +31,7 @@ void shared_memory(const CheckContext& c) {
 }
 
 void workgroup_shapes(const CheckContext& c) {
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   const tn_properties& p = device.properties();
   const uint32_t most =
       p.max_workgroup_threads ? std::min(p.max_workgroup_threads, kMostThreads) : kMostThreads;
@@ -55,7 +55,7 @@ void workgroup_shapes(const CheckContext& c) {
 }
 
 void grid_limits(const CheckContext& c) {
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   need(device.dtype_flags(TN_DTYPE_I32) & TN_DTYPE_ARITHMETIC, "no arithmetic on i32 is claimed");
   constexpr uint32_t kFirstGroups = 256, kMostGroups = 1 << 16;
   const MemoryHandle memory = any_memory(device, 32);
@@ -75,7 +75,7 @@ void grid_limits(const CheckContext& c) {
 }
 
 void scalars(const CheckContext& c) {
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   need(device.properties().flags & TN_DEVICE_SYMBOLIC, "the device takes no scalars");
   bool any = false;
   for (const tn_dtype_caps& row : device.dtypes()) {
@@ -112,7 +112,7 @@ void scalars(const CheckContext& c) {
 
 /// What a loaded executable may have lost.
 void reloaded_programs(const CheckContext& c) {
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   need(device.properties().flags & TN_DEVICE_SAVE, "the device saves no executables");
   bool any = false;
   const auto run = [&](const sdk::Program& program, uint32_t groups = 1) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks of many objects of one kind that live at the same time.
-#include <algorithm>
 #include <deque>
 
 #include "conformance/abi/checks/check.hpp"
@@ -14,7 +13,7 @@ constexpr uint32_t kFirst = 40;  ///< as many at least, however slow the device 
 
 void many_slabs(const CheckContext& c) {
   constexpr uint64_t kBytes = 48;
-  const Opened device = submitting(c);
+  const OpenDevice device = submitting(c);
   gradually(kFirst, 3000, [&](uint32_t count) {
     c.alive();
     std::vector<MemoryHandle> slabs;
@@ -44,7 +43,7 @@ void many_slabs(const CheckContext& c) {
 }
 
 void many_timelines(const CheckContext& c) {
-  const Opened device = with_timelines(c);
+  const OpenDevice device = with_timelines(c);
   gradually(kFirst, 3000, [&](uint32_t count) {
     c.alive();
     std::vector<TimelineHandle> lines;
@@ -67,10 +66,10 @@ void many_timelines(const CheckContext& c) {
   });
 }
 
-/// Which differ in a constant; launched in turns, the last one first.
+/// Which differ in a constant; launched one after the other, the last one first.
 void many_executables(const CheckContext& c) {
   constexpr uint64_t kBytes = 256;
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   const MemoryHandle memory = any_memory(device, kBytes);
   gradually(12, 700, [&](uint32_t count) {
     c.alive();
@@ -106,12 +105,12 @@ void many_handles(const CheckContext& c) {
   constexpr uint64_t kBytes = 64;
   constexpr uint32_t kFewHandles = 3;
   {
-    const Opened device = c.open();
+    const OpenDevice device = c.open();
     need(device.submits() && device.is_visible(0), "the host does not see the device's memory");
   }
   gradually(kFewHandles, 40, [&](uint32_t count) {
     c.alive();
-    std::deque<Opened> devices;
+    std::deque<OpenDevice> devices;
     std::deque<MemoryHandle> slabs;
     for (uint32_t k = 0; k < count; ++k) {
       c.alive();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks of slabs: maps, odd places, and too little memory.
-#include <cstring>
 
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/counting_host.hpp"
@@ -13,7 +12,7 @@ namespace tenon::conformance::abi::checks {
 namespace {
 
 void map_ranges(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   constexpr uint64_t kSize = 10000;
   for (uint32_t s = 0; s < device.spaces().size(); ++s) {
     if (!device.is_visible(s)) continue;
@@ -36,7 +35,7 @@ void map_ranges(const CheckContext& c) {
 }
 
 void odd_offsets(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(device.submits(), "the device takes no submissions");
   constexpr uint64_t kSize = 512;
   const MemoryHandle memory = any_memory(device, kSize), other = any_memory(device, kSize);
@@ -77,7 +76,7 @@ void odd_offsets(const CheckContext& c) {
 
 /// Patterns that differ in one byte, one after the other and together.
 void patterns_alike(const CheckContext& c) {
-  const Opened device = submitting(c);
+  const OpenDevice device = submitting(c);
   constexpr uint64_t kEach = 40, kBase = 0x8070605040302010;
   constexpr int kBytes = 8;
   const MemoryHandle memory = any_memory(device, kEach * (kBytes + 1));
@@ -101,7 +100,7 @@ void patterns_alike(const CheckContext& c) {
 
 /// From one place of a slab to another, at any offset, with any length.
 void copies_inside(const CheckContext& c) {
-  const Opened device = submitting(c);
+  const OpenDevice device = submitting(c);
   need(device.spaces()[0].copy_from & 1, "space 0 takes no copies from itself");
   constexpr uint64_t kSize = 600;
   const MemoryHandle memory = any_memory(device, kSize);
@@ -129,7 +128,7 @@ void copies_inside(const CheckContext& c) {
 
 /// Lengths that no device has, near to where sums of them go beyond 2^64.
 void absurd_allocations(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(device.spaces()[0].largest == 0, "slabs of the device have a limit");
   for (const uint64_t less : {0u, 1u, 15u, 63u, 64u, 4095u, 4096u, 65536u}) {
     c.alive();
@@ -149,7 +148,7 @@ void absurd_allocations(const CheckContext& c) {
 
 /// Until there is no more, and at most so many.
 void huge_allocation(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   const tn_memory_space& space = device.spaces()[0];
   const uint64_t size = space.largest ? space.largest : uint64_t{1} << 60;
   constexpr int kMost = 64;

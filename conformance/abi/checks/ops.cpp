@@ -54,7 +54,7 @@ bool is_certain(const sdk::OpInfo& op) {
 /// One program: out[row] = op(a, b) in every thread.
 class OpProgram {
  public:
-  OpProgram(const Opened& device, tn_dtype dtype, uint16_t lanes, std::span<const Row> rows)
+  OpProgram(const OpenDevice& device, tn_dtype dtype, uint16_t lanes, std::span<const Row> rows)
       : narrowest_(device.properties().storage_bytes),
         dtype_(dtype),
         lanes_(lanes),
@@ -178,13 +178,13 @@ std::vector<Row> rows_of(tn_dtype dtype, uint16_t lanes) {
   return out;
 }
 
-bool is_claimed(const Opened& device, const SequenceStep& step) {
+bool is_claimed(const OpenDevice& device, const SequenceStep& step) {
   constexpr uint32_t kGrid[3] = {kOpThreads, 1, 1};
   return programs::unclaimed(device, program_of(step).view(), kGrid).empty();
 }
 
 /// The first of the rows that is wrong alone, and what it did.
-[[noreturn]] void name_culprit(const Opened& device, tn_dtype dtype, uint16_t lanes,
+[[noreturn]] void name_culprit(const OpenDevice& device, tn_dtype dtype, uint16_t lanes,
                                std::span<const Row> rows, const Finding& together) {
   for (const Row& row : rows) try {
       programs::run_program(device, OpProgram(device, dtype, lanes, std::span(&row, 1)).step());
@@ -195,7 +195,7 @@ bool is_claimed(const Opened& device, const SequenceStep& step) {
                                            sdk::dtype_text(uint8_t(dtype)), lanes, together.text)};
 }
 
-size_t run_ops(const CheckContext& c, const Opened& device, tn_dtype dtype, uint16_t lanes) {
+size_t run_ops(const CheckContext& c, const OpenDevice& device, tn_dtype dtype, uint16_t lanes) {
   std::vector<Row> rows = rows_of(dtype, lanes);
   std::erase_if(rows, [&](const Row& row) {
     return !is_claimed(device, OpProgram(device, dtype, lanes, std::span(&row, 1)).step());
@@ -217,7 +217,7 @@ size_t run_ops(const CheckContext& c, const Opened& device, tn_dtype dtype, uint
 }
 
 /// An op whose results are a matter of accuracy: that it is taken where it is claimed is certain.
-void compile_inexact(const CheckContext& c, const Opened& device, tn_dtype dtype) {
+void compile_inexact(const CheckContext& c, const OpenDevice& device, tn_dtype dtype) {
   for (const sdk::OpInfo& op : sdk::all_ops()) {
     const Row row{static_cast<tn_opcode>(op.op)};
     if (!sdk::is_elementwise(op) || is_certain(op) || row.op == TN_OP_CAST) continue;
@@ -233,7 +233,7 @@ void compile_inexact(const CheckContext& c, const Opened& device, tn_dtype dtype
 }
 
 void each_op(const CheckContext& c) {
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   const auto caps = std::ranges::find(device.dtypes(), uint32_t(c.dtype), &tn_dtype_caps::dtype);
   need(caps != device.dtypes().end(), "the device does not have the dtype");
   size_t ran = run_ops(c, device, c.dtype, 1);

@@ -8,25 +8,21 @@
 namespace tenon::conformance::abi::checks {
 namespace {
 
-tn_submission points_submission(std::span<const tn_point> waits,
-                                std::span<const tn_point> signals) {
-  return abi::submission_of({}, waits, signals);
-}
-
 /// Long enough for a submission that waits for nothing more.
 void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(3)); }
 
-void expect_value(const Opened& device, tn_timeline* timeline, uint64_t wanted, const char* when) {
+void expect_value(const OpenDevice& device, tn_timeline* timeline, uint64_t wanted,
+                  const char* when) {
   const uint64_t got = device.query(timeline);
   if (got != wanted) find("order", "timeline_query: expected {} {}, got {}", wanted, when, got);
 }
 
 void lower_signals(const CheckContext& c) {
-  const Opened device = submitting_with_timelines(c);
+  const OpenDevice device = submitting_with_timelines(c);
   const TimelineHandle rises = device.make_timeline(0), done = device.make_timeline(0);
   device.signal(rises.get(), 10);
   const tn_point signals[] = {{rises.get(), 5}, {done.get(), 1}};
-  device.submit(points_submission({}, signals));
+  device.submit(submission_of({}, {}, signals));
   device.wait(done.get(), 1);
   expect_value(device, rises.get(), 10, "after the host's 10 and then a submission's 5");
   device.wait(rises.get(), 10);
@@ -34,11 +30,11 @@ void lower_signals(const CheckContext& c) {
 
 /// Several points of one timeline, in any order: the highest counts.
 void signals_of_one_timeline(const CheckContext& c) {
-  const Opened device = submitting_with_timelines(c);
+  const OpenDevice device = submitting_with_timelines(c);
   for (const auto& [first, second] : {std::pair<uint64_t, uint64_t>{3, 7}, {7, 3}}) {
     const TimelineHandle timeline = device.make_timeline(0), done = device.make_timeline(0);
     const tn_point signals[] = {{timeline.get(), first}, {timeline.get(), second}, {done.get(), 1}};
-    device.submit(points_submission({}, signals));
+    device.submit(submission_of({}, {}, signals));
     device.wait(done.get(), 1);
     device.wait(timeline.get(), 7);
     expect_value(device, timeline.get(), 7, "after a submission that signals 3 and 7");
@@ -47,11 +43,11 @@ void signals_of_one_timeline(const CheckContext& c) {
 
 /// A rise that stays below the value is none that it waits for.
 void early_rises(const CheckContext& c) {
-  const Opened device = submitting_with_timelines(c);
+  const OpenDevice device = submitting_with_timelines(c);
   const TimelineHandle gate = device.make_timeline(0), done = device.make_timeline(0);
   const tn_point wait{gate.get(), 5}, signal{done.get(), 1};
   Unfinished work(device, gate.get(), 6);
-  device.submit(points_submission({&wait, 1}, {&signal, 1}));
+  device.submit(submission_of({}, {&wait, 1}, {&signal, 1}));
   work.ends_with(signal);
   for (const uint64_t value : {1, 3, 4}) {
     device.signal(gate.get(), value);
@@ -64,7 +60,7 @@ void early_rises(const CheckContext& c) {
 
 /// Each of many waits holds it up, whichever is the last.
 void many_waits(const CheckContext& c) {
-  const Opened device = submitting_with_timelines(c);
+  const OpenDevice device = submitting_with_timelines(c);
   constexpr size_t kCount = 40;
   for (const size_t last : {size_t{0}, kCount / 2, kCount - 1}) {
     c.alive();
@@ -78,7 +74,7 @@ void many_waits(const CheckContext& c) {
     const tn_point signal{done.get(), 1};
     Unfinished work(device, gates[last].get(), last + 1);
     for (const tn_point& wait : waits) work.opens_with(wait);
-    device.submit(points_submission(waits, {&signal, 1}));
+    device.submit(submission_of({}, waits, {&signal, 1}));
     work.ends_with(signal);
     for (size_t i = 0; i < kCount; ++i)
       if (i != last) device.signal(gates[i].get(), i + 1);
@@ -94,13 +90,13 @@ void many_waits(const CheckContext& c) {
 
 /// Two values of one timeline: the greater counts, whichever comes first.
 void waits_of_one_timeline(const CheckContext& c) {
-  const Opened device = submitting_with_timelines(c);
+  const OpenDevice device = submitting_with_timelines(c);
   for (const auto& [first, second] : {std::pair(3u, 9u), std::pair(9u, 3u)}) {
     c.alive();
     const TimelineHandle gate = device.make_timeline(1), done = device.make_timeline(0);
     const tn_point waits[] = {{gate.get(), first}, {gate.get(), second}}, signal{done.get(), 1};
     Unfinished work(device, gate.get(), 9);
-    device.submit(points_submission(waits, {&signal, 1}));
+    device.submit(submission_of({}, waits, {&signal, 1}));
     work.ends_with(signal);
     device.signal(gate.get(), 3);
     settle();
@@ -118,7 +114,7 @@ void waits_of_one_timeline(const CheckContext& c) {
 /// What is refused was never submitted (rule 49): nothing has run, no timeline has moved.
 void refused_submissions(const CheckContext& c) {
   constexpr uint64_t kBytes = 256;
-  const Opened device = submitting(c);
+  const OpenDevice device = submitting(c);
   const MemoryHandle memory = any_memory(device, kBytes);
   device.write(memory.get(), 0, 0, std::vector<uint8_t>(kBytes, 0x11));
   const auto expect_byte = [&](uint8_t byte, const char* when) {
@@ -154,11 +150,11 @@ void refused_submissions(const CheckContext& c) {
     expect_value(device, timeline.get(), 4, "as before a submission to a queue that was refused");
     const TimelineHandle other = device.make_timeline(0);
     const tn_point taken{other.get(), 1};
-    device.submit(points_submission({}, {&taken, 1}));
+    device.submit(submission_of({}, {}, {&taken, 1}));
     device.wait(other.get(), 1);
     expect_value(device, timeline.get(), 4, "after another submission than the one refused");
     expect_byte(0x11, "after another submission than the one refused");
-    device.submit(points_submission({}, {&signal, 1}));
+    device.submit(submission_of({}, {}, {&signal, 1}));
     device.wait(timeline.get(), 9);
   }
 }

@@ -127,7 +127,8 @@ uint32_t most_threads(const tn_properties& p, uint32_t most) {
   return most;
 }
 
-bool run_probe(const Opened& device, const sdk::Program& program, bool reloaded, uint32_t groups) {
+bool run_probe(const OpenDevice& device, const sdk::Program& program, bool reloaded,
+               uint32_t groups) {
   const SequenceStep step{"program",
                           {static_cast<int64_t>(groups), 1, 1, 11, reloaded ? 1 : 0},
                           sdk::print_program(program.view())};

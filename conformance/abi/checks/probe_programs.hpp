@@ -37,7 +37,7 @@ uint32_t most_threads(const tn_properties& properties, uint32_t most);
 
 /// Runs it and compares every byte with what it means (program_runner.hpp). Answers whether the
 /// device claims what it needs.
-bool run_probe(const Opened& device, const sdk::Program& program, bool reloaded,
+bool run_probe(const OpenDevice& device, const sdk::Program& program, bool reloaded,
                uint32_t groups = 1);
 
 }  // namespace tenon::conformance::abi::checks

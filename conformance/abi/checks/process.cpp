@@ -41,7 +41,7 @@ void use_all(const CheckContext& c) {
   tn_device* refused = nullptr;
   c.table().device_open(c.subject.index, "no_such_option_is_known=1", &refused, nullptr);
   if (refused) c.table().device_close(refused);
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   if (device.submits()) {
     const MemoryHandle memory = any_memory(device, 4096);
     const tn_command fill = fill_command(memory.get(), 0, 4096, 7, 4);
@@ -72,7 +72,7 @@ void use_all(const CheckContext& c) {
 
 /// Numbers are those of ops.def whatever the ways were of who opened the device, or are of who
 /// submits.
-void expect_nearest(const Opened& device, const char* name, void (*take)()) try {
+void expect_nearest(const OpenDevice& device, const char* name, void (*take)()) try {
   if (!device.computes() || !device.submits()) return;
   try_sums(device, TN_DTYPE_F32, 1);
   if (const std::string change = take_process_change(); !change.empty())
@@ -117,7 +117,7 @@ void take_ways(const CheckContext& c) {
   };
   for (const auto& [name, take, is_of_floats] : kWays) {
     c.alive();
-    std::optional<Opened> device;
+    std::optional<OpenDevice> device;
     {
       const OwnWay way(take);
       device.emplace(c.open());

@@ -21,7 +21,7 @@ namespace tenon::conformance::abi::checks {
 namespace {
 
 /// Programs of several shapes that the device takes.
-std::vector<Kernel> sample_kernels(const Opened& device) {
+std::vector<Kernel> sample_kernels(const OpenDevice& device) {
   std::vector<Kernel> out;
   for (const std::string& kind : program_kinds()) {
     for (const tn_dtype dtype : {TN_DTYPE_U32, TN_DTYPE_F32}) {
@@ -37,7 +37,7 @@ std::vector<Kernel> sample_kernels(const Opened& device) {
   return out;
 }
 
-void expect_mutant_is_refused(const Opened& device, const Mutant& mutant) {
+void expect_mutant_is_refused(const OpenDevice& device, const Mutant& mutant) {
   const tn_target target = device.target();
   std::string reason(256, kNoReason);
   const int32_t answer = device.table().supports(&target, mutant.program.get(), 256, reason.data());
@@ -55,7 +55,7 @@ void expect_mutant_is_refused(const Opened& device, const Mutant& mutant) {
 }
 
 void malformed_programs(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   const std::vector<Kernel> kernels = sample_kernels(device);
   constexpr int kMutants = 400, kMostValid = 12;
   Random random(mix(c.seed, 0x6d616c));
@@ -73,7 +73,7 @@ void malformed_programs(const CheckContext& c) {
 }
 
 /// An op that the device does not claim, if there is one.
-std::optional<sdk::Program> unclaimed_program(const Opened& device) {
+std::optional<sdk::Program> unclaimed_program(const OpenDevice& device) {
   for (const tn_opcode op : {TN_OP_COS, TN_OP_EXP, TN_OP_FLOOR, TN_OP_NEG}) {
     if (device.claims(op)) continue;
     sdk::ProgramBuilder b("unclaimed");
@@ -87,7 +87,7 @@ std::optional<sdk::Program> unclaimed_program(const Opened& device) {
 }
 
 void supports_is_pure(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(device.computes(), "the device has memory only");
   const tn_target target = device.target();
   std::vector<sdk::Program> programs;
@@ -116,7 +116,7 @@ void supports_is_pure(const CheckContext& c) {
 
 /// Alone: what is wrong here is wrong of the program, and not of when it was compiled.
 void known_programs(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   for (const Kernel& kernel : sample_kernels(device)) {
     c.alive();
     const sdk::Program program = kernel.build();
@@ -126,7 +126,7 @@ void known_programs(const CheckContext& c) {
 }
 
 void compile_at_once(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   const std::vector<Kernel> kernels = sample_kernels(device);
   std::vector<CompileAnswer> answers(kernels.size());
   constexpr int kThreads = 4;
@@ -145,7 +145,7 @@ void compile_at_once(const CheckContext& c) {
 }
 
 void saved_and_loaded(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(can_save(device), "the device saves no executables");
   for (const Kernel& kernel : sample_kernels(device)) {
     c.alive();
@@ -177,20 +177,20 @@ struct Closes {
 
 /// In another process, with nothing of this one at hand.
 void saved_elsewhere(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(can_save(device), "the device saves no executables");
   const auto bytes = save(device, any_kernel(device).executable.get());
   const int file = memfd_create("saved", MFD_CLOEXEC);
   const Closes closes{file};
   need(file >= 0 && write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
        "no memory for a file");
-  Guest guest;
-  guest.saved = fmt::format("/proc/{}/fd/{}", getpid(), file);
-  run_isolated(c.subject.target, c.alive, guest);
+  IsolatedOptions options;
+  options.saved = fmt::format("/proc/{}/fd/{}", getpid(), file);
+  run_isolated(c.subject.target, c.alive, options);
 }
 
 void damaged_executables(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(can_save(device), "the device saves no executables");
   const Loaded loaded = any_kernel(device);
   const auto bytes = save(device, loaded.executable.get());
@@ -225,7 +225,7 @@ void damaged_executables(const CheckContext& c) {
 
 void texts(const CheckContext& c) {
   need(c.table().executable_text, "the plugin has no texts");
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   const Loaded loaded = any_kernel(device);
   const CompileAnswer large = device.compile(*ops_program(1000).get());
   for (tn_executable* executable : {loaded.executable.get(), large.executable.get()})

@@ -58,7 +58,7 @@ void refuse_properties(const CheckContext& c) {
                                        });
 }
 
-void refuse_memory(const Opened& device) {
+void refuse_memory(const OpenDevice& device) {
   const tn_plugin& t = device.table();
   for (uint32_t s = 0; s < device.spaces().size(); ++s) {
     if (!(device.spaces()[s].flags & TN_MEMORY_IMPORT) && t.memory_import) {
@@ -79,7 +79,7 @@ void refuse_memory(const Opened& device) {
 }
 
 /// Programs that no device takes, or that this one does not claim.
-std::vector<std::pair<std::string, sdk::Program>> refused_programs(const Opened& device) {
+std::vector<std::pair<std::string, sdk::Program>> refused_programs(const OpenDevice& device) {
   std::vector<std::pair<std::string, sdk::Program>> out;
   const auto storing = [](const char* name, tn_dtype dtype, tn_opcode op) {
     sdk::ProgramBuilder b(name);
@@ -126,7 +126,7 @@ std::vector<std::pair<std::string, sdk::Program>> refused_programs(const Opened&
   return out;
 }
 
-void refuse_program(const Opened& device, const tn_target& target, const std::string& what,
+void refuse_program(const OpenDevice& device, const tn_target& target, const std::string& what,
                     const sdk::Program& program, bool must) {
   const tn_plugin& t = device.table();
   std::string reason(300, kNoReason);
@@ -141,7 +141,7 @@ void refuse_program(const Opened& device, const tn_target& target, const std::st
                                  });
 }
 
-void refuse_programs(const CheckContext& c, const Opened& device) {
+void refuse_programs(const CheckContext& c, const OpenDevice& device) {
   const tn_plugin& t = device.table();
   const tn_target target = device.target();
   for (const auto& [what, program] : refused_programs(device)) {
@@ -173,7 +173,7 @@ void refuse_programs(const CheckContext& c, const Opened& device) {
 
 void refused_calls(const CheckContext& c) {
   refuse_properties(c);
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   c.alive();
   refuse_memory(device);
   if (device.is_async()) {
@@ -236,7 +236,7 @@ void named_targets(const CheckContext& c) {
     expect(made, "compile: expected an executable, got TN_OK and null");
     c.table().executable_destroy(made);
     if (!(properties.flags & TN_DEVICE_SAVE)) continue;
-    std::optional<Opened> beside(c.open());
+    std::optional<OpenDevice> beside(c.open());
     expect_ok(c.table().compile(&target, program.get(), nullptr, &made, &error), error,
               "compile for a target by its name");
     const ExecutableHandle executable(made, {c.table().executable_destroy});

@@ -67,7 +67,7 @@ sdk::Program atomic_program(tn_dtype dtype, tn_atomic way, uint32_t threads) {
 }
 
 void atomics(const CheckContext& c) {
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   need(device.claims(TN_OP_ATOMIC), "the device claims no atomics");
   bool any = false;
   for (const tn_dtype dtype :
@@ -118,7 +118,7 @@ sdk::Program ticket_program(tn_dtype dtype, uint32_t threads, bool is_shared) {
 /// Threads that add to one cell: each finds what another one left.
 void atomic_tickets(const CheckContext& c) {
   constexpr uint64_t kFirst = 100;
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   need(device.claims(TN_OP_ATOMIC), "the device claims no atomics");
   const uint32_t threads = most_threads(device.properties(), 64);
   const uint32_t most = device.properties().max_grid[0];
@@ -135,10 +135,11 @@ void atomic_tickets(const CheckContext& c) {
       any = true;
       const uint64_t width = sdk::dtype_bytes(uint8_t(dtype)), count = uint64_t{threads} * groups;
       const MemoryHandle cell = any_memory(device, 8), out = any_memory(device, count * width);
-      const tn_argument arguments[] = {bound(cell.get(), 0, width),
-                                       bound(out.get(), 0, count * width)};
-      tn_command commands[] = {fill_command(cell.get(), 0, 8, kFirst, static_cast<uint32_t>(width)),
-                               single_command(answer.executable.get(), {groups, 1, 1}, arguments)};
+      const tn_argument arguments[] = {buffer_argument(cell.get(), 0, width),
+                                       buffer_argument(out.get(), 0, count * width)};
+      tn_command commands[] = {
+          fill_command(cell.get(), 0, 8, kFirst, static_cast<uint32_t>(width)),
+          launch_command(answer.executable.get(), {groups, 1, 1}, {}, arguments)};
       commands[1].block[0] = threads;
       device.run(commands);
       std::vector<uint8_t> bytes(count * width);
@@ -188,7 +189,7 @@ sdk::Program async_program(uint32_t groups, bool at_once) {
 }
 
 void async_groups(const CheckContext& c) {
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   need(device.claims(TN_OP_ASYNC_COPY), "the device claims no asynchronous copies");
   bool any = false;
   for (const uint32_t groups : {1u, 3u, 8u})
@@ -204,8 +205,9 @@ void async_groups(const CheckContext& c) {
       const uint64_t size = words.size() * 4;
       const MemoryHandle x = any_memory(device, size), out = any_memory(device, size);
       device.write(x.get(), 0, 0, {reinterpret_cast<const uint8_t*>(words.data()), size});
-      const tn_argument arguments[] = {bound(out.get(), 0, size), bound(x.get(), 0, size)};
-      const tn_command command = single_command(answer.executable.get(), {1, 1, 1}, arguments);
+      const tn_argument arguments[] = {buffer_argument(out.get(), 0, size),
+                                       buffer_argument(x.get(), 0, size)};
+      const tn_command command = launch_command(answer.executable.get(), {1, 1, 1}, {}, arguments);
       device.run({&command, 1});
       device.read(out.get(), 0, 0, {reinterpret_cast<uint8_t*>(got.data()), size});
       for (size_t i = 0; i < words.size(); ++i)
@@ -255,7 +257,7 @@ void apply_overlap(std::vector<uint32_t>& words, const Places& at, uint64_t coun
 }
 
 void overlapping_bindings(const CheckContext& c) {
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   need(device.dtype_flags(TN_DTYPE_U32) & TN_DTYPE_ARITHMETIC, "no arithmetic on u32 is claimed");
   need(!device.properties().max_bindings || device.properties().max_bindings >= 4,
        "the device binds fewer buffers");
@@ -277,8 +279,9 @@ void overlapping_bindings(const CheckContext& c) {
                  {reinterpret_cast<const uint8_t*>(words.data()), words.size() * 4});
     tn_argument arguments[4];
     for (size_t k = 0; k < at.size(); ++k)
-      arguments[k] = bound(memory.get(), at[k] * bytes, uint64_t{count} * 4);
-    const tn_command command = single_command(answer.executable.get(), {count, 1, 1}, arguments);
+      arguments[k] = buffer_argument(memory.get(), at[k] * bytes, uint64_t{count} * 4);
+    const tn_command command =
+        launch_command(answer.executable.get(), {count, 1, 1}, {}, arguments);
     device.run({&command, 1});
     apply_overlap(words, at, count, step);
     device.read(memory.get(), 0, 0, {reinterpret_cast<uint8_t*>(got.data()), got.size() * 4});

@@ -24,13 +24,13 @@ std::vector<uint64_t> many_sizes(uint64_t most) {
   return sizes;
 }
 
-uint64_t largest_of(const Opened& device, uint32_t space) {
+uint64_t largest_of(const OpenDevice& device, uint32_t space) {
   const uint64_t largest = device.spaces()[space].largest;
   return largest ? largest : UINT64_MAX;
 }
 
 void aligned_slabs(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   bool any = false;
   for (uint32_t s = 0; s < device.spaces().size(); ++s) {
     if (!device.is_visible(s)) continue;
@@ -54,7 +54,7 @@ void aligned_slabs(const CheckContext& c) {
 /// Every slab holds another pattern; all are written before the first is read.
 class Neighbours {
  public:
-  Neighbours(const Opened& device, uint64_t seed) : device_(device), seed_(seed) {}
+  Neighbours(const OpenDevice& device, uint64_t seed) : device_(device), seed_(seed) {}
 
   bool add(uint64_t size) {
     Held held;
@@ -96,13 +96,13 @@ class Neighbours {
       bytes[i] = static_cast<uint8_t>((key >> (i % 8 * 8)) + i / 251);
     return bytes;
   }
-  const Opened& device_;
+  const OpenDevice& device_;
   uint64_t seed_, next_ = 0;
   std::vector<Held> held_;
 };
 
 void slabs_apart(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   Neighbours neighbours(device, c.seed);
   Random random(mix(c.seed, 0x736c6162));
   constexpr uint64_t kMostBytes = 160 << 10;
@@ -120,7 +120,7 @@ void slabs_apart(const CheckContext& c) {
   neighbours.expect_apart(c.alive);
 }
 
-void expect_copied(const Opened& device, uint32_t to, uint32_t from) {
+void expect_copied(const OpenDevice& device, uint32_t to, uint32_t from) {
   constexpr uint64_t kSize = 4099;
   const MemoryHandle source = device.allocate(from, kSize), target = device.allocate(to, kSize);
   if (!source || !target) return;
@@ -150,7 +150,7 @@ void expect_copied(const Opened& device, uint32_t to, uint32_t from) {
 }
 
 void between_spaces(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(device.submits(), "the device takes no submissions");
   bool any = false;
   for (uint32_t to = 0; to < device.spaces().size(); ++to) {
@@ -174,11 +174,11 @@ enum class Beside { kNothing, kOwn, kOfAnotherHandle };
 /// Imported memory and the caller's are one: what either writes the other sees; beside another
 /// import of the same memory, which a driver may refuse. Whether any space took it.
 bool import_and_write(const CheckContext& c, uint64_t size, Beside beside = Beside::kNothing) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(c.table().memory_import, "the plugin imports nothing");
-  std::optional<Opened> another;
+  std::optional<OpenDevice> another;
   if (beside == Beside::kOfAnotherHandle) another.emplace(c.open());
-  const Opened& first = another ? *another : device;  // that imports before, if any does
+  const OpenDevice& first = another ? *another : device;  // that imports before, if any does
   constexpr uint64_t kPage = 4096;
   bool any = false;
   for (uint32_t s = 0; s < device.spaces().size(); ++s) {
@@ -187,7 +187,7 @@ bool import_and_write(const CheckContext& c, uint64_t size, Beside beside = Besi
     std::vector<uint8_t> storage(size + 3 * kPage, 0x11);
     uint8_t* const host =
         storage.data() + (kPage - reinterpret_cast<uintptr_t>(storage.data()) % kPage) % kPage;
-    const auto import = [&](const Opened& into, tn_memory** out, tn_error* error) {
+    const auto import = [&](const OpenDevice& into, tn_memory** out, tn_error* error) {
       return c.table().memory_import(into.handle(), s, host, size, out, error);
     };
     MemoryHandle before;
@@ -219,7 +219,7 @@ bool import_and_write(const CheckContext& c, uint64_t size, Beside beside = Besi
       // Coherent memory needs no map and unmap between the device and the host.
       if (!(device.spaces()[s].flags & TN_MEMORY_COHERENT)) device.read(made, s, 0, got);
       expect_in({host, size}, round, "of the caller's memory after the device filled it");
-      expect_in({host + size, kPage}, 0x11, "behind the memory that the device filled");
+      expect_in({host + size, kPage}, 0x11, "after the memory that the device filled");
     }
     if (before) {
       const tn_command fill = fill_command(before.get(), 0, size, 0x23, 1);
@@ -265,7 +265,7 @@ void large_imports(const CheckContext& c) {
 
 /// Rule 45 of large ones too, which often come from elsewhere.
 void large_slabs_begin_aligned(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   bool any = false;
   for (uint32_t s = 0; s < device.spaces().size(); ++s) {
     const tn_memory_space& space = device.spaces()[s];
@@ -287,7 +287,7 @@ void large_slabs_begin_aligned(const CheckContext& c) {
 }
 
 /// Takes slabs of a size until one is refused, and frees them; whether one was.
-bool fill_space(const CheckContext& c, const Opened& device, uint32_t space, uint64_t size) {
+bool fill_space(const CheckContext& c, const OpenDevice& device, uint32_t space, uint64_t size) {
   constexpr int kMost = 64;
   std::vector<MemoryHandle> held;
   for (int i = 0; i < kMost; ++i) {
@@ -307,7 +307,7 @@ bool fill_space(const CheckContext& c, const Opened& device, uint32_t space, uin
 
 /// Not all of the room: others share it, and what the system promises changes with the hour.
 void room_after_refusal(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   bool any = false;
   for (uint32_t s = 0; s < device.spaces().size(); ++s) {
     const tn_memory_space& space = device.spaces()[s];

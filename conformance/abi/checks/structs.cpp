@@ -46,7 +46,7 @@ void short_error(const CheckContext& c) {
 }
 
 void short_report(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   const Loaded loaded = any_kernel(device);
   const sdk::Program program = loaded.kernel.build();
   const tn_target target = device.target();
@@ -71,7 +71,7 @@ struct Sizes {
 
 /// A fill and a launch through structs of these sizes must do what they do otherwise.
 void run_with_sizes(const CheckContext& c, const Sizes& sizes, const tn_chain* chain) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   const MemoryHandle memory = any_memory(device, 256);
   need(device.submits(), "the device takes no submissions");
   tn_target whole_target = device.target();
@@ -154,7 +154,7 @@ void long_inputs(const CheckContext& c) {
 
 /// Arguments of a launch further apart than they are long.
 void long_arguments(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(device.submits() && device.computes(), "the device launches nothing");
   const auto loaded = load_kernel({}, device);
   need(loaded && loaded->kernel.has_input(), "the device takes no such program");
@@ -226,7 +226,7 @@ void chains_of_results(const CheckContext& c) {
                                        nullptr, &count, &error),
             error, "device_enumerate");
   for (const tn_device_info& info : infos) expect_header(info, "tn_device_info");
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   if (!device.computes()) return;
   const Loaded loaded = any_kernel(device);
   const sdk::Program program = loaded.kernel.build();
@@ -245,7 +245,7 @@ void null_allowed(const CheckContext& c) {
   uint32_t count = 0;
   expect(t.device_enumerate(0, 0, nullptr, 0, nullptr, &count, nullptr) == TN_OK,
          "device_enumerate: expected TN_OK with reason and error null");
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   tn_memory* memory = nullptr;
   expect(t.memory_allocate(device.handle(), 0, 64, &memory, nullptr) == TN_OK,
          "memory_allocate: expected TN_OK with error null");

@@ -67,7 +67,7 @@ sdk::Program exchange_program(tn_dtype dtype, uint32_t size, uint32_t subgroups,
 }
 
 void subgroups(const CheckContext& c) {
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   need(device.claims(TN_OP_SUBGROUP_SHUFFLE), "the device claims no subgroups");
   const tn_properties& p = device.properties();
   bool any = false;

@@ -12,14 +12,15 @@ namespace {
 
 constexpr uint64_t kSubmissionBytes = 1024;
 
-void expect_bytes(const Opened& device, tn_memory* memory, const Slab& model, const char* when) {
+void expect_bytes(const OpenDevice& device, tn_memory* memory, const Slab& model,
+                  const char* when) {
   std::vector<uint8_t> got(model.size());
   device.read(memory, 0, 0, got);
   model.compare(0, 0, got, when);
 }
 
 void zero_grid(const CheckContext& c) {
-  const Opened device = submitting(c);
+  const OpenDevice device = submitting(c);
   const Loaded loaded = any_kernel(device);
   const MemoryHandle memory = any_memory(device, kSubmissionBytes),
                      input = any_memory(device, kSubmissionBytes);
@@ -43,26 +44,21 @@ void zero_grid(const CheckContext& c) {
 }
 
 void empty_submission(const CheckContext& c) {
-  const Opened device = submitting(c);
+  const OpenDevice device = submitting(c);
   for (int i = 0; i < 3; ++i) device.run({});
   // Several waits and signals, of which some are reached.
   if (!device.is_async()) return;
   const TimelineHandle a = device.make_timeline(7), b = device.make_timeline(0);
   const tn_point waits[] = {{a.get(), 7}, {a.get(), 3}, {b.get(), 0}};
   const tn_point signals[] = {{a.get(), 9}, {b.get(), 1}};
-  tn_submission submission = submission_of({});
-  submission.waits = waits;
-  submission.wait_count = 3;
-  submission.signals = signals;
-  submission.signal_count = 2;
-  device.submit(submission);
+  device.submit(submission_of({}, waits, signals));
   device.wait(a.get(), 9);
   device.wait(b.get(), 1);
 }
 
 /// Everything is overwritten when submit returns, before the work may begin.
 void structs_are_read(const CheckContext& c) {
-  const Opened device = submitting_with_timelines(c);
+  const OpenDevice device = submitting_with_timelines(c);
   const MemoryHandle memory = any_memory(device, kSubmissionBytes);
   const TimelineHandle gate = device.make_timeline(0), done = device.make_timeline(0);
   std::vector<tn_command> commands = {
@@ -98,7 +94,7 @@ void structs_are_read(const CheckContext& c) {
 }
 
 void order_of_commands(const CheckContext& c) {
-  const Opened device = submitting(c);
+  const OpenDevice device = submitting(c);
   need(device.spaces()[0].copy_from & 1, "space 0 takes no copies from itself");
   const MemoryHandle memory = any_memory(device, kSubmissionBytes);
   Slab model;
@@ -135,7 +131,7 @@ void order_of_commands(const CheckContext& c) {
 }
 
 void timeline_values(const CheckContext& c) {
-  const Opened device = submitting_with_timelines(c);
+  const OpenDevice device = submitting_with_timelines(c);
   for (const uint64_t start : {uint64_t{0}, uint64_t{41}, uint64_t{1} << 40}) {
     const TimelineHandle timeline = device.make_timeline(start);
     const auto expect_value = [&](uint64_t value, const char* when) {
@@ -156,7 +152,7 @@ void timeline_values(const CheckContext& c) {
 }
 
 void timeline_timeouts(const CheckContext& c) {
-  const Opened device = submitting_with_timelines(c);
+  const OpenDevice device = submitting_with_timelines(c);
   const TimelineHandle timeline = device.make_timeline(3);
   for (const uint64_t nanoseconds : {uint64_t{0}, uint64_t{1}, uint64_t{2'000'000}}) {
     const auto begin = std::chrono::steady_clock::now();

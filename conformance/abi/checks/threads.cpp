@@ -21,7 +21,7 @@ constexpr int kHostThreads = 4;
 void threads_allocate(const CheckContext& c) {
   constexpr int kRounds = 10, kSlabs = 5;
   constexpr uint64_t kSizes[] = {1, 64, 1000, 4096, 70'000};
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   // Where the host does not see it, bytes come by submissions, which one thread alone may make.
   need(device.is_visible(0) || device.is_async(), "the host does not see the device's memory");
   at_once(kHostThreads, [&](int thread) {
@@ -55,7 +55,7 @@ void threads_allocate(const CheckContext& c) {
 
 /// Threads that wait for values which one more signals meanwhile: whether one of them still waited
 /// half a second later.
-bool waits_long(const Opened& device, bool is_apart) {
+bool waits_long(const OpenDevice& device, bool is_apart) {
   constexpr uint64_t kFirst = 8, kTimeout = 1'000'000'000;
   constexpr auto kPause = std::chrono::milliseconds(2), kLate = std::chrono::milliseconds(500);
   const TimelineHandle timeline = device.make_timeline(kFirst - 1);
@@ -89,7 +89,7 @@ bool waits_long(const Opened& device, bool is_apart) {
 /// Several for one value, and each for a value of its own.
 void threads_wait(const CheckContext& c) {
   constexpr int kTries = 3;  // a busy machine may come late itself
-  const Opened device = with_timelines(c);
+  const OpenDevice device = with_timelines(c);
   for (const bool is_apart : {false, true}) {
     bool late = true;
     for (int i = 0; i < kTries && late; ++i) {
@@ -108,7 +108,7 @@ void threads_wait(const CheckContext& c) {
 void threads_save(const CheckContext& c) {
   constexpr int kRounds = 12;
   constexpr auto kPause = std::chrono::microseconds(20);  // for others to come between
-  const Opened device = computing(c);
+  const OpenDevice device = computing(c);
   const bool saves = can_save(device);
   need(saves || c.table().executable_text, "the device saves nothing and has no texts");
   std::vector<Loaded> kernels;
@@ -155,7 +155,7 @@ void threads_save(const CheckContext& c) {
 /// Timelines that come and go: each has its own value.
 void threads_with_timelines(const CheckContext& c) {
   constexpr uint64_t kRounds = 60;
-  const Opened device = with_timelines(c);
+  const OpenDevice device = with_timelines(c);
   at_once(kHostThreads, [&](int thread) {
     for (uint64_t round = 0; round < kRounds; ++round) {
       const uint64_t value = static_cast<uint64_t>(thread) << 32 | round;

@@ -20,7 +20,7 @@ constexpr uint64_t kGraphBytes = 4096;
 /// A slab of a device that is filled and, where it computes, worked on: and what it then holds.
 class Work {
  public:
-  Work(const Opened& device, uint64_t pattern, int64_t constant)
+  Work(const OpenDevice& device, uint64_t pattern, int64_t constant)
       : device_(device), memory_(any_memory(device, kGraphBytes)) {
     if (device.computes()) loaded_ = load_kernel(adding(constant), device);
     model_.resize(kGraphBytes);
@@ -45,7 +45,7 @@ class Work {
   }
 
  private:
-  const Opened& device_;
+  const OpenDevice& device_;
   MemoryHandle memory_;
   std::optional<Loaded> loaded_;
   LaunchArguments arguments_{};
@@ -56,7 +56,7 @@ class Work {
 /// Work that the host holds back; nothing where the device is synchronous.
 class Held {
  public:
-  Held(const Opened& device, const Work& work) : device_(device) {
+  Held(const OpenDevice& device, const Work& work) : device_(device) {
     if (!device.is_async()) work.run();
     if (!device.is_async()) return;
     line_ = device.make_timeline(0);
@@ -73,16 +73,16 @@ class Held {
   }
 
  private:
-  const Opened& device_;
+  const OpenDevice& device_;
   TimelineHandle line_;
   std::optional<Unfinished> work_;
 };
 
 void two_handles(const CheckContext& c) {
-  const Opened first = c.open();
+  const OpenDevice first = c.open();
   need(first.submits(), "the device takes no submissions");
-  std::optional<Opened> second(std::in_place, c.subject, c.subject.index,
-                               c.subject.options_or_null());
+  std::optional<OpenDevice> second(std::in_place, c.subject, c.subject.index,
+                                   c.subject.options_or_null());
   {
     const Work here(first, 0x01020304, 5), there(*second, 0x0a0b0c0d, 9);
     here.run();
@@ -105,12 +105,12 @@ void two_handles(const CheckContext& c) {
 void handles_in_threads(const CheckContext& c) {
   constexpr int kThreads = 3, kRounds = 4;
   {
-    const Opened device = c.open();
+    const OpenDevice device = c.open();
     need(device.submits(), "the device takes no submissions");
   }
   at_once(kThreads, [&](int thread) {
     for (int round = 0; round < kRounds; ++round) {
-      const Opened device = c.open();
+      const OpenDevice device = c.open();
       const uint64_t pattern = uint64_t{0x01010101} * static_cast<uint32_t>(thread + 1);
       const Work work(device, pattern, thread + round);
       work.run();
@@ -145,10 +145,10 @@ class Sharing {
 
  private:
   std::vector<uint32_t> launch() const {
-    const tn_argument argument = bound(memory_.get(), 0, words_ * kWord);
+    const tn_argument argument = buffer_argument(memory_.get(), 0, words_ * kWord);
     std::vector<tn_command> commands = {
         fill_command(memory_.get(), 0, words_ * kWord, 0, 4),
-        single_command(executable_.get(), {1, 1, 1}, {&argument, 1})};
+        launch_command(executable_.get(), {1, 1, 1}, {}, {&argument, 1})};
     commands[1].block[0] = kThreads;
     device_.run(commands);
     std::vector<uint32_t> got(words_);
@@ -158,7 +158,7 @@ class Sharing {
 
   static constexpr uint32_t kThreads = 4;
   static constexpr uint64_t kWord = 4;
-  Opened device_;
+  OpenDevice device_;
   uint32_t words_ = 0;
   ExecutableHandle executable_;
   MemoryHandle memory_;
@@ -182,7 +182,7 @@ void handles_share_nothing(const CheckContext& c) {
 
 /// Of one program and of another; destroyed while the first is held back, and after it ran.
 void destroyed_beside(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(device.submits(), "the device takes no submissions");
   for (const bool is_twin : {true, false}) {
     c.alive();

@@ -17,7 +17,7 @@ std::string name_of(int32_t status) {
   return status == TN_OK ? "TN_OK" : std::string(status_text(status));
 }
 
-void expect_at(const Opened& device, tn_timeline* timeline, uint64_t value) {
+void expect_at(const OpenDevice& device, tn_timeline* timeline, uint64_t value) {
   const int32_t reached = device.table().timeline_wait(timeline, value, kSoon, nullptr);
   if (reached != TN_OK)
     find("order", "timeline_wait for {}, which was signalled: expected TN_OK, got {}", value,
@@ -30,14 +30,14 @@ void expect_at(const Opened& device, tn_timeline* timeline, uint64_t value) {
          value + 1, value, name_of(beyond));
 }
 
-void submit_points(const Opened& device, std::span<const tn_point> waits,
+void submit_points(const OpenDevice& device, std::span<const tn_point> waits,
                    std::span<const tn_point> signals) {
   device.submit(submission_of({}, waits, signals));
 }
 
 /// Small steps around numbers that a narrower integer or a float does not hold.
 void timeline_steps(const CheckContext& c) {
-  const Opened device = with_timelines(c);
+  const OpenDevice device = with_timelines(c);
   for (const uint64_t start :
        {uint64_t{0xFFFE}, kTwo32 / 2 - 2, kTwo32 - 2, kTwo53 - 2, kTwo63 - 2, UINT64_MAX - 9}) {
     c.alive();
@@ -54,7 +54,7 @@ void timeline_steps(const CheckContext& c) {
 }
 
 void timeline_jumps(const CheckContext& c) {
-  const Opened device = with_timelines(c);
+  const OpenDevice device = with_timelines(c);
   constexpr uint64_t kValues[] = {0xFFFF,     0x10000,    kTwo32 - 1, kTwo32,     kTwo32 + 1,
                                   kTwo53 + 1, kTwo63 - 1, kTwo63,     kTwo63 + 1, UINT64_MAX - 1};
   for (const bool by_host : {true, false}) {
@@ -73,7 +73,7 @@ void timeline_jumps(const CheckContext& c) {
 
 /// One rise, of any amount.
 void timeline_leaps(const CheckContext& c) {
-  const Opened device = with_timelines(c);
+  const OpenDevice device = with_timelines(c);
   constexpr std::pair<uint64_t, uint64_t> kLeaps[] = {{0, UINT64_MAX - 1},
                                                       {0, kTwo63},
                                                       {1, kTwo63 + 1},
@@ -96,7 +96,7 @@ void timeline_leaps(const CheckContext& c) {
 
 /// Raised a moment later, in another thread: until then they wait, whatever their length.
 void long_timeouts(const CheckContext& c) {
-  const Opened device = with_timelines(c);
+  const OpenDevice device = with_timelines(c);
   constexpr auto kMoment = std::chrono::milliseconds(15);
   for (const uint64_t timeout : {kTwo32 + 1, kTwo32 * 2, uint64_t{1} << 40, kTwo63 - 1, kTwo63,
                                  kTwo63 + 77, UINT64_MAX - 1, UINT64_MAX}) {
@@ -117,7 +117,7 @@ void long_timeouts(const CheckContext& c) {
 
 /// A submission waits for all of its waits, and each of its signals has a value of its own.
 void several_timelines(const CheckContext& c) {
-  const Opened device = with_timelines(c);
+  const OpenDevice device = with_timelines(c);
   for (const bool swapped : {false, true}) {
     c.alive();
     const TimelineHandle a = device.make_timeline(0), b = device.make_timeline(0);

@@ -2,7 +2,6 @@
 // Checks of how much a submission holds, where its buffers begin, and how long a wait takes.
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/slab.hpp"
@@ -12,7 +11,7 @@ namespace {
 
 /// Fills, copies and launches, each of which writes what no other does, and some of which write
 /// over what came before.
-void expect_all_run(const CheckContext& c, const Opened& device, size_t count) {
+void expect_all_run(const CheckContext& c, const OpenDevice& device, size_t count) {
   constexpr uint64_t kWord = 4;
   const bool copies = device.spaces()[0].copy_from & 1;
   KernelSpec spec;
@@ -53,13 +52,13 @@ void expect_all_run(const CheckContext& c, const Opened& device, size_t count) {
 }
 
 void many_commands(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(device.submits(), "the device takes no submissions");
   for (const size_t count : {1u, 2u, 63u, 64u, 65u, 127u, 200u, 257u, 1000u})
     expect_all_run(c, device, count);
 }
 
-void expect_bound(const Opened& device, const Loaded& loaded, uint32_t space, uint64_t at) {
+void expect_bound(const OpenDevice& device, const Loaded& loaded, uint32_t space, uint64_t at) {
   constexpr uint64_t kElements = 8;
   const auto extent = loaded.kernel.extent(kElements);
   const uint64_t bytes = std::max(extent.outputs, extent.inputs) * loaded.kernel.element_bytes();
@@ -95,7 +94,7 @@ void expect_bound(const Opened& device, const Loaded& loaded, uint32_t space, ui
 }
 
 void bound_offsets(const CheckContext& c) {
-  const Opened device = c.open();
+  const OpenDevice device = c.open();
   need(device.submits(), "the device takes no submissions");
   const Loaded loaded = any_kernel(device);
   for (uint32_t s = 0; s < device.spaces().size(); ++s) {
@@ -135,7 +134,7 @@ void expect_length(const CheckContext& c, tn_timeline* timeline, uint64_t nanose
 
 /// Of what nothing raises, and of what a submission raises that waits for the host.
 void wait_length(const CheckContext& c) {
-  const Opened device = with_timelines(c);
+  const OpenDevice device = with_timelines(c);
   const TimelineHandle timeline = device.make_timeline(3), gate = device.make_timeline(0);
   constexpr uint64_t kLengths[] = {20'000'000, 0};
   for (const uint64_t length : kLengths) expect_length(c, timeline.get(), length);
@@ -148,7 +147,7 @@ void wait_length(const CheckContext& c) {
 }
 
 void timeline_backwards(const CheckContext& c) {
-  const Opened device = with_timelines(c);
+  const OpenDevice device = with_timelines(c);
   const TimelineHandle timeline = device.make_timeline(3);
   device.signal(timeline.get(), 9);
   for (const uint64_t value : {9u, 8u, 3u, 0u}) {

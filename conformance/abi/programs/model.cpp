@@ -9,9 +9,16 @@
 namespace tenon::conformance::abi::programs {
 
 ProgramModel::ProgramModel(const sdk::ProgramView& program,
-                           std::vector<std::vector<ModelValue>> memory, const uint32_t (&grid)[3])
-    : program_(program), grid_(grid), closes_(sdk::region_closes(program)) {
+                           std::vector<std::vector<ModelValue>> memory, const uint32_t (&grid)[3],
+                           const ModelRules& rules)
+    : program_(program),
+      grid_(grid),
+      rules_(rules),
+      closes_(sdk::region_closes(program)),
+      left_(rules.most_lanes) {
   for (const uint32_t axis : program.header().workgroup) threads_ *= axis;
+  subgroup_size_ = program.header().subgroup_size ? program.header().subgroup_size : threads_;
+  subgroup_phases_.resize(threads_ / subgroup_size_ + 1);
   own_.resize(program.param_count());
   for (uint32_t i = 0; i < program.param_count(); ++i) {
     const tn_param& param = program.param(i);
@@ -39,7 +46,7 @@ void ProgramModel::spend(uint32_t op, uint64_t lanes) {
         ErrorKind::kInvalid,
         fmt::format(
             "[program] op {} {}: expected a program that ends soon, after {} lanes it has not", op,
-            sdk::op_text(program_.op(op).op), kMostLanes));
+            sdk::op_text(program_.op(op).op), rules_.most_lanes));
   left_ -= lanes;
 }
 
@@ -70,7 +77,9 @@ void ProgramModel::run_group(const uint32_t (&group)[3]) {
     memory_[i].forget();
     for (ModelMemory& own : own_[i]) own.forget();
   }
+  trips_.assign(threads_, 0);
   run_ops(0, program_.op_count(), Mask(threads_, 1));
+  most_trips_ = std::max(most_trips_, *std::ranges::max_element(trips_));
   ++group_number_;
 }
 
@@ -84,9 +93,7 @@ void ProgramModel::run_ops(uint32_t first, uint32_t last, const Mask& mask) {
       continue;
     }
     if (op.op == TN_OP_BARRIER) {
-      if (op.imm != TN_SCOPE_BLOCK) refuse(i, "a barrier of the workgroup");
-      if (std::ranges::find(mask, 0) != mask.end()) refuse(i, "all threads of the workgroup");
-      ++phase_;
+      run_barrier(i, mask);
       continue;
     }
     spend(i, uint64_t{threads_} * std::max<uint32_t>(op.lanes, 1));
@@ -94,9 +101,20 @@ void ProgramModel::run_ops(uint32_t first, uint32_t last, const Mask& mask) {
       run_subgroups(i, mask);
       continue;
     }
+    if (run_other(i, mask)) continue;
     for (uint32_t t = 0; t < threads_; ++t)
       if (mask[t]) compute(i, t);
   }
+}
+
+void ProgramModel::run_barrier(uint32_t i, const Mask& mask) {
+  if (std::ranges::find(mask, 0) != mask.end()) refuse(i, "all threads of the workgroup");
+  if (program_.op(i).imm == TN_SCOPE_BLOCK)
+    ++phase_;
+  else if (program_.op(i).imm == TN_SCOPE_SUBGROUP)
+    for (uint32_t& phase : subgroup_phases_) ++phase;
+  else
+    refuse(i, "a barrier of the workgroup or of its subgroups");
 }
 
 void ProgramModel::run_if(uint32_t i, const Mask& mask) {
@@ -122,12 +140,14 @@ void ProgramModel::run_subgroups(uint32_t i, const Mask& mask) {
     for (uint32_t l = 0; l < op.lanes; ++l) {
       std::vector<ModelValue> all;
       for (uint32_t t = first; t < first + size; ++t) all.push_back(at(operands[0], t, l));
+      const ModelValue reduced =
+          op.op == TN_OP_SUBGROUP_REDUCE ? reduce_lanes(op, all, rules_.is_host) : ModelValue{};
       for (uint32_t t = first; t < first + size; ++t) {
         const int64_t from = op.op == TN_OP_SUBGROUP_SHUFFLE ? counter(i, operands[1], t)
                                                              : static_cast<int64_t>(op.imm);
         const bool reduces = op.op == TN_OP_SUBGROUP_REDUCE;
         if (!reduces && (from < 0 || from >= size)) refuse(i, fmt::format("a lane below {}", size));
-        at(i, t, l) = reduces ? reduce_lanes(op, all) : all[static_cast<size_t>(from)];
+        at(i, t, l) = reduces ? reduced : all[static_cast<size_t>(from)];
       }
     }
   }
@@ -139,10 +159,10 @@ void ProgramModel::run_loop(uint32_t i, Mask mask) {
   const auto next = program_.operands(program_.op(closes_[i]));
   const auto carries = static_cast<uint32_t>(bounds.size() - 3);
   const Mask all = mask;
-  std::vector<int64_t> turn(threads_);
+  std::vector<int64_t> iteration(threads_);
   for (uint32_t t = 0; t < threads_; ++t) {
     if (!all[t]) continue;
-    turn[t] = counter(i, bounds[0], t);
+    iteration[t] = counter(i, bounds[0], t);
     if (counter(i, bounds[2], t) <= 0) refuse(i, "a step above 0");
     for (uint32_t k = 0; k < carries; ++k)
       for (uint32_t l = 0; l < program_.op(i + 1 + k).lanes; ++l)
@@ -151,9 +171,10 @@ void ProgramModel::run_loop(uint32_t i, Mask mask) {
   for (;;) {
     bool any = false;
     for (uint32_t t = 0; t < threads_; ++t) {
-      mask[t] = mask[t] && turn[t] < counter(i, bounds[1], t);
+      trips_[t] += mask[t];  // the last look at the end, too
+      mask[t] = mask[t] && iteration[t] < counter(i, bounds[1], t);
       any |= mask[t] != 0;
-      const auto bits = static_cast<uint64_t>(turn[t]);
+      const auto bits = static_cast<uint64_t>(iteration[t]);
       if (mask[t]) at(i, t, 0) = {loop.dtype == TN_DTYPE_I32 ? bits & 0xffffffffu : bits, true};
     }
     if (!any) return;
@@ -173,8 +194,8 @@ void ProgramModel::run_loop(uint32_t i, Mask mask) {
       mask[t] = goes_on;
       const int64_t step = counter(i, bounds[2], t);
       const int64_t most = loop.dtype == TN_DTYPE_I32 ? INT32_MAX : INT64_MAX;
-      if (mask[t] && turn[t] > most - step) refuse(i, "a counter that does not wrap");
-      turn[t] += mask[t] ? step : 0;
+      if (mask[t] && iteration[t] > most - step) refuse(i, "a counter that does not wrap");
+      iteration[t] += mask[t] ? step : 0;
     }
   }
 }
@@ -220,8 +241,8 @@ void ProgramModel::compute(uint32_t i, uint32_t thread) {
       return atomic(i, thread);
     case TN_OP_LANE_REDUCE: {
       const uint32_t lanes = program_.op(operands[0]).lanes;
-      at(i, thread, 0) =
-          reduce_lanes(op, std::span(values(operands[0])).subspan(size_t{thread} * lanes, lanes));
+      const auto from = std::span(values(operands[0])).subspan(size_t{thread} * lanes, lanes);
+      at(i, thread, 0) = reduce_lanes(op, from, rules_.is_host);
       return;
     }
     default:
@@ -230,7 +251,7 @@ void ProgramModel::compute(uint32_t i, uint32_t thread) {
   for (uint32_t l = 0; l < op.lanes; ++l) {
     ModelValue& out = at(i, thread, l);
     if (op.op == TN_OP_CONST) {
-      out = as_it_is(op.dtype, op.imm);
+      out = settled(as_it_is(op.dtype, op.imm), {});
     } else if (op.op == TN_OP_PARAM) {
       const ModelMemory& memory = memory_[op.imm];
       if (program_.param(static_cast<uint32_t>(op.imm)).kind == TN_PARAM_SCALAR)
@@ -246,17 +267,25 @@ void ProgramModel::compute(uint32_t i, uint32_t thread) {
     } else if (sdk::is_elementwise(*sdk::op_info(op.op))) {
       ModelValue in[3];
       for (size_t k = 0; k < operands.size(); ++k) in[k] = at(operands[k], thread, l);
-      out = elementwise(program_, op, std::span(in, operands.size()));
+      out = elementwise(program_, op, std::span(in, operands.size()), rules_.is_host);
     } else {
       refuse(i, "an op that is modelled");
     }
   }
 }
 
-ModelMemory& ProgramModel::touched(uint32_t i, uint32_t thread) {
-  const uint32_t value = program_.operands(program_.op(i))[0];
+ModelValue ProgramModel::settled(ModelValue value, std::span<const ModelValue> operands) const {
+  if (rules_.is_host) value.known = std::ranges::all_of(operands, &ModelValue::known);
+  return value;
+}
+
+ModelMemory& ProgramModel::memory_of(uint32_t value, uint32_t thread) {
   const auto param = static_cast<uint32_t>(program_.op(value).imm);
   return own_[param].empty() ? memory_[param] : own_[param][thread];
+}
+
+ModelMemory& ProgramModel::touched(uint32_t i, uint32_t thread) {
+  return memory_of(program_.operands(program_.op(i))[0], thread);
 }
 
 bool ProgramModel::is_on(uint32_t i, size_t mask_operand, uint32_t thread, uint32_t lane) {
@@ -294,7 +323,8 @@ void ProgramModel::store(uint32_t i, uint32_t thread) {
   for (uint32_t l = 0; l < lanes; ++l) {
     if (!is_on(i, 3, thread, l)) continue;
     ModelMemory& to = touched(i, thread);
-    if (!to.write(element(i, thread, l, lanes), thread_id(thread), at(value, thread, l)))
+    if (!to.write(element(i, thread, l, lanes), thread_id(thread), at(value, thread, l),
+                  rules_.is_host))
       refuse(i, "no other thread that touches it meanwhile");
   }
 }
@@ -310,7 +340,8 @@ void ProgramModel::atomic(uint32_t i, uint32_t thread) {
     refuse(i, "no other thread that touches it meanwhile");
   const ModelValue old = to.value(cell);
   const ModelValue wanted = operands.size() > 3 ? at(operands[3], thread, 0) : ModelValue{0, true};
-  to.set(cell, after_atomic(op, old, at(operands[2], thread, 0), wanted));
+  const ModelValue in[] = {old, at(operands[2], thread, 0), wanted};
+  to.set(cell, settled(after_atomic(op, in[0], in[1], in[2]), in));
   at(i, thread, 0) = old;
 }
 

@@ -13,15 +13,23 @@ bool ModelMemory::Mark::is_before(const ThreadId& who) const {
   if (!any) return true;
   if (several_groups || last.group != who.group) return false;
   if (last.phase < who.phase) return true;
+  if (!several_subgroups && last.subgroup == who.subgroup &&
+      last.subgroup_phase < who.subgroup_phase)
+    return true;
   return !several_threads && last.thread == who.thread;
 }
 
 void ModelMemory::Mark::add(const ThreadId& who) {
   if (any && last.group != who.group) several_groups = true;
-  if (!any || last.phase < who.phase)
+  if (!any || last.phase < who.phase) {
+    several_threads = several_subgroups = false;
+  } else if (last.subgroup != who.subgroup) {
+    several_threads = several_subgroups = true;
+  } else if (!several_subgroups && last.subgroup_phase < who.subgroup_phase) {
     several_threads = false;
-  else if (last.thread != who.thread)
+  } else if (last.thread != who.thread) {
     several_threads = true;
+  }
   any = true;
   last = who;
 }
@@ -30,11 +38,19 @@ bool ModelMemory::read(size_t i, const ThreadId& who, ModelValue& value) {
   Cell& cell = cells_[i];
   value = cell.value;
   cell.read.add(who);
-  return cell.written.is_before(who) && cell.atomic.is_before(who);
+  const bool agrees =
+      cell.is_agreed && cell.agreed.group == who.group && cell.agreed.phase == who.phase;
+  return (agrees || cell.written.is_before(who)) && cell.atomic.is_before(who);
 }
 
-bool ModelMemory::write(size_t i, const ThreadId& who, const ModelValue& value) {
+bool ModelMemory::write(size_t i, const ThreadId& who, const ModelValue& value, bool may_agree) {
   Cell& cell = cells_[i];
+  if (may_agree && !cell.written.is_before(who) && !cell.written.several_groups &&
+      cell.written.last.group == who.group && cell.value.known && value.known &&
+      cell.value.bits == value.bits) {
+    cell.agreed = who;
+    return cell.is_agreed = true;
+  }
   const bool is_alone =
       cell.read.is_before(who) && cell.written.is_before(who) && cell.atomic.is_before(who);
   cell.value = value;

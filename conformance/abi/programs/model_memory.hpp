@@ -9,9 +9,10 @@
 
 namespace tenon::conformance::abi::programs {
 
-/// A thread of the launch, and how many barriers its workgroup has met.
+/// A thread of the launch, and how many barriers its workgroup and its subgroup have passed.
 struct ThreadId {
   uint32_t group = 0, thread = 0, phase = 0;
+  uint32_t subgroup = 0, subgroup_phase = 0;
 };
 
 class ModelMemory {
@@ -23,7 +24,8 @@ class ModelMemory {
 
   /// Each returns false for a race.
   bool read(size_t i, const ThreadId& who, ModelValue& value);
-  bool write(size_t i, const ThreadId& who, const ModelValue& value);
+  /// `may_agree`: several threads may write one value, and then all may read it.
+  bool write(size_t i, const ThreadId& who, const ModelValue& value, bool may_agree = false);
   /// `way`: atomics of one way on one cell may come in any order if nobody looks at the old value.
   bool atomic(size_t i, const ThreadId& who, uint32_t way, bool is_old_used);
   void set(size_t i, const ModelValue& value) { cells_[i].value = value; }
@@ -33,7 +35,7 @@ class ModelMemory {
  private:
   /// Those that did one thing to a cell, as far as it matters whom a barrier parts from them.
   struct Mark {
-    bool any = false, several_groups = false, several_threads = false;
+    bool any = false, several_groups = false, several_subgroups = false, several_threads = false;
     uint32_t way = 0;
     ThreadId last;
     bool is_before(const ThreadId& who) const;
@@ -42,6 +44,8 @@ class ModelMemory {
   struct Cell {
     ModelValue value;
     Mark read, written, atomic;
+    ThreadId agreed;  ///< who wrote what was there, last
+    bool is_agreed = false;
   };
   std::vector<Cell> cells_;
 };

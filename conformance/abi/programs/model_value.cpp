@@ -53,10 +53,11 @@ bool is_exact(uint16_t op, std::span<const double> x, double result, uint8_t dty
   }
 }
 
-ModelValue compute(uint16_t op, uint8_t from, uint8_t to, std::span<const ModelValue> in) {
+ModelValue compute(uint16_t op, uint8_t from, uint8_t to, std::span<const ModelValue> in,
+                   bool is_host = false) {
   const auto bits = [&](size_t k) { return k < in.size() ? in[k].bits : 0; };
   const uint64_t result = evaluate_op(op, from, to, bits(0), bits(1), bits(2));
-  if (!all_known(in)) return {result, false};
+  if (is_host || !all_known(in)) return {result, all_known(in)};
   if (op == TN_OP_CAST) {
     // Integers wrap, floats saturate; to a float only what it holds.
     const bool is_same = !sdk::is_float(to) || convert(result, to, from) == in[0].bits;
@@ -95,13 +96,14 @@ ModelValue as_it_is(uint8_t dtype, uint64_t bits) {
 }
 
 ModelValue elementwise(const sdk::ProgramView& program, const tn_op& op,
-                       std::span<const ModelValue> operands) {
+                       std::span<const ModelValue> operands, bool is_host) {
   if (op.op == TN_OP_WHERE) {
     const ModelValue& chosen = operands[operands[0].bits ? 1 : 2];
     return {chosen.bits, operands[0].known && chosen.known};
   }
   const uint8_t from = program.op(program.operands(op).back()).dtype;
   if (op.op == TN_OP_CAST && op.imm == TN_CAST_BITS) {
+    if (is_host) return operands[0];
     ModelValue out = as_it_is(op.dtype, operands[0].bits);
     out.known = out.known && operands[0].known;
     // A zero may have either sign, and a bool has no other bits than 0 and 1.
@@ -109,16 +111,16 @@ ModelValue elementwise(const sdk::ProgramView& program, const tn_op& op,
     if (op.dtype == TN_DTYPE_BOOL && out.bits > 1) out = {1, false};
     return out;
   }
-  return compute(op.op, from, op.dtype, operands);
+  return compute(op.op, from, op.dtype, operands, is_host);
 }
 
-ModelValue reduce_lanes(const tn_op& op, std::span<const ModelValue> lanes) {
+ModelValue reduce_lanes(const tn_op& op, std::span<const ModelValue> lanes, bool is_host) {
   ModelValue out = lanes[0];
   for (size_t l = 1; l < lanes.size(); ++l) {
     const ModelValue pair[] = {out, lanes[l]};
-    out = compute(static_cast<uint16_t>(op.imm), op.dtype, op.dtype, pair);
+    out = compute(static_cast<uint16_t>(op.imm), op.dtype, op.dtype, pair, is_host);
   }
-  if (!sdk::is_float(op.dtype) || op.imm == TN_OP_MAX) return out;
+  if (is_host || !sdk::is_float(op.dtype) || op.imm == TN_OP_MAX) return out;
   out.known = out.known && op.imm == TN_OP_ADD && adds_exactly(lanes, op.dtype);
   return out;
 }

@@ -14,11 +14,11 @@ struct ModelValue {
 };
 
 /// One lane of an elementwise op. Integers and bools are certain; floats where nothing rounds, and
-/// no NaN, infinity or subnormal comes up.
+/// no NaN, infinity or subnormal comes up. `is_host`: all that is made from known values.
 ModelValue elementwise(const sdk::ProgramView& program, const tn_op& op,
-                       std::span<const ModelValue> operands);
-/// Of all lanes, in any order.
-ModelValue reduce_lanes(const tn_op& op, std::span<const ModelValue> lanes);
+                       std::span<const ModelValue> operands, bool is_host = false);
+/// Of all lanes, in any order; of a host in theirs.
+ModelValue reduce_lanes(const tn_op& op, std::span<const ModelValue> lanes, bool is_host = false);
 /// What an ATOMIC leaves in memory.
 ModelValue after_atomic(const tn_op& op, const ModelValue& old, const ModelValue& value,
                         const ModelValue& wanted);

@@ -29,7 +29,7 @@ int64_t number(const SequenceStep& step, size_t i) {
 }
 
 /// Null where there is no room for it.
-ExecutableHandle compile(const Opened& device, const sdk::Program& program, bool reloaded) {
+ExecutableHandle compile(const OpenDevice& device, const sdk::Program& program, bool reloaded) {
   CompileAnswer answer = device.compile(*program.get());
   if (!answer.executable && answer.status != TN_ERROR_OUT_OF_MEMORY)
     find("support", "compile: expected a program within what is claimed to be taken, got {} ({})",
@@ -45,7 +45,7 @@ ExecutableHandle compile(const Opened& device, const sdk::Program& program, bool
 /// A launch of a program on memory of its own.
 class ProgramRun {
  public:
-  ProgramRun(const Opened& device, const sdk::Program& program, const SequenceStep& step,
+  ProgramRun(const OpenDevice& device, const sdk::Program& program, const SequenceStep& step,
              uint64_t seed)
       : device_(device), program_(program.view()), seed_(seed) {
     for (size_t axis = 0; axis < 3; ++axis)
@@ -137,24 +137,13 @@ class ProgramRun {
       const tn_param& param = program_.param(i);
       if (param.kind == TN_PARAM_ALLOC) continue;
       const uint64_t size = param.count * bytes_of(param);
-      tn_argument row = bound(size ? memory : nullptr, size ? offsets_[i] : 0, size);
-      if (!is_buffer(i)) {
-        row = {};
-        row.kind = TN_ARGUMENT_SCALAR;
-        row.scalar = input(i, 0);
-      }
-      arguments_.push_back(row);
+      arguments_.push_back(
+          is_buffer(i) ? buffer_argument(size ? memory : nullptr, size ? offsets_[i] : 0, size)
+                       : sdk::scalar_argument(input(i, 0)));
     }
-    tn_command command = abi_struct<tn_command>();
-    command.kind = TN_COMMAND_LAUNCH;
-    command.executable = executable;
-    std::copy_n(grid_, 3, command.grid);
-    std::copy_n(program_.header().workgroup, 3, command.block);
-    std::fill_n(command.cluster, 3, 1u);
-    command.argument_count = static_cast<uint32_t>(arguments_.size());
-    command.argument_stride = sizeof(tn_argument);
-    command.arguments = arguments_.data();
-    return command;
+    const uint32_t* block = program_.header().workgroup;
+    return launch_command(executable, {grid_[0], grid_[1], grid_[2]},
+                          {block[0], block[1], block[2]}, arguments_);
   }
 
   /// Of the buffers, which one is damaged where; "" if none is.
@@ -211,7 +200,7 @@ class ProgramRun {
     if (!inside.empty()) abi::find("mismatch", "{}", inside);
   }
 
-  const Opened& device_;
+  const OpenDevice& device_;
   sdk::ProgramView program_;
   uint64_t seed_;
   MemoryHandle memory_;
@@ -223,7 +212,7 @@ class ProgramRun {
 
 }  // namespace
 
-std::string unclaimed(const Opened& device, const sdk::ProgramView& program,
+std::string unclaimed(const OpenDevice& device, const sdk::ProgramView& program,
                       const uint32_t (&grid)[3]) {
   if (!device.computes() || !device.submits()) return "the device has memory only";
   const tn_properties& p = device.properties();
@@ -263,7 +252,7 @@ struct Part {
 /// Launches of a program, and perhaps of a twin of it, that are submitted together.
 class ProgramRuns {
  public:
-  ProgramRuns(const Opened& device, const SequenceStep& step)
+  ProgramRuns(const OpenDevice& device, const SequenceStep& step)
       : device_(device), step_(step), flags_(number(step, 4)) {
     parts_.push_back(part_of(program_of(step)));
   }
@@ -331,7 +320,7 @@ class ProgramRuns {
       } catch (const Error&) {
         continue;  // it has no certain meaning
       }
-      // Nobody counts its turns; there are fewer than what they compute.
+      // Nobody counts its iterations; there are fewer than what they compute.
       if (trips && part.models[0].spent() > trips) continue;
       if (!differ(parts_[0], part)) continue;
       parts_.push_back(std::move(part));
@@ -382,7 +371,7 @@ class ProgramRuns {
     }
   }
 
-  const Opened& device_;
+  const OpenDevice& device_;
   const SequenceStep& step_;
   const int64_t flags_;
   std::deque<Part> parts_;
@@ -391,7 +380,7 @@ class ProgramRuns {
 
 }  // namespace
 
-LeftOut run_program(const Opened& device, const SequenceStep& step) {
+LeftOut run_program(const OpenDevice& device, const SequenceStep& step) {
   return ProgramRuns(device, step).run();
 }
 

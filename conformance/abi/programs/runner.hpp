@@ -4,14 +4,14 @@
 
 #include <string>
 
-#include "conformance/abi/opened.hpp"
+#include "conformance/abi/open_device.hpp"
 #include "conformance/cases/abi/sequence.hpp"
 #include "sdk/program/builder.hpp"
 
 namespace tenon::conformance::abi::programs {
 
 /// Why the device need not take the program; "" if it must.
-std::string unclaimed(const Opened& device, const sdk::ProgramView& program,
+std::string unclaimed(const OpenDevice& device, const sdk::ProgramView& program,
                       const uint32_t (&grid)[3]);
 
 /// Why a program was not run: the device need not take it, or the model does not get through it.
@@ -22,6 +22,6 @@ struct LeftOut {
 
 /// Runs a step `program`, see cases/programs.hpp. Throws a Finding; of kind "program" where the
 /// program has no certain meaning, which is not the plugin's fault.
-LeftOut run_program(const Opened& device, const SequenceStep& step);
+LeftOut run_program(const OpenDevice& device, const SequenceStep& step);
 
 }  // namespace tenon::conformance::abi::programs

@@ -21,7 +21,7 @@ std::vector<std::byte> spread(std::span<const tn_command> rows, uint32_t stride)
 
 }  // namespace
 
-Lane::Lane(const Opened& device) : device_(device), queues_(kMostQueues) {
+Lane::Lane(const OpenDevice& device) : device_(device), queues_(kMostQueues) {
   queues_[0] = true;
   if (!device.is_async()) return;
   lines_.resize(kTimelines);
@@ -79,12 +79,8 @@ void Lane::add_signal(Work& work, size_t timeline, std::vector<tn_point>& waits,
 /// Only queue 0 is always there, and nothing says how many there are: an empty submission tells.
 bool Lane::has_queue(uint32_t queue) {
   if (!queues_[queue]) {
-    const tn_submission none = [&] {
-      tn_submission submission = abi_struct<tn_submission>();
-      submission.queue = queue;
-      submission.command_stride = sizeof(tn_command);
-      return submission;
-    }();
+    tn_submission none = submission_of({});
+    none.queue = queue;
     queues_[queue] = device_.table().submit(device_.handle(), &none, nullptr) == TN_OK;
   }
   return *queues_[queue];
@@ -132,16 +128,10 @@ void Lane::hand_over(const Batch& batch, const SubmitRequest& request, std::vect
     if (command.kind == TN_COMMAND_LAUNCH) command.arguments = arguments[launch++].rows;
   const uint32_t stride = static_cast<uint32_t>(sizeof(tn_command)) + (request.style == 2 ? 24 : 0);
   std::vector<std::byte> rows = spread(commands, stride);
-  tn_submission submission = abi_struct<tn_submission>();
+  tn_submission submission = submission_of(commands, waits, signals);
   submission.queue = has_queue(request.queue) ? request.queue : 0;
-  submission.command_count = static_cast<uint32_t>(commands.size());
   submission.command_stride = stride;
-  submission.commands =
-      commands.empty() ? nullptr : reinterpret_cast<const tn_command*>(rows.data());
-  submission.wait_count = static_cast<uint32_t>(waits.size());
-  submission.waits = waits.empty() ? nullptr : waits.data();
-  submission.signal_count = static_cast<uint32_t>(signals.size());
-  submission.signals = signals.empty() ? nullptr : signals.data();
+  if (!commands.empty()) submission.commands = reinterpret_cast<const tn_command*>(rows.data());
   device_.submit(submission);
   std::ranges::fill(rows, std::byte{0xDD});
   const auto spoil = [](auto& array) {
@@ -161,7 +151,7 @@ void Lane::forget_ended(uint64_t id) {
 }
 
 void Lane::wait_for(const Work& work) {
-  // A queue may do its work in order, so nothing gets done behind a closed gate.
+  // A queue may do its work in order, so nothing gets done while a gate is closed.
   raise();
   Line& line = lines_[work.timeline];
   device_.wait(line.handle.get(), work.value);

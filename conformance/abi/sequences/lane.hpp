@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "conformance/abi/opened.hpp"
+#include "conformance/abi/open_device.hpp"
 #include "conformance/abi/slab.hpp"
 
 namespace tenon::conformance::abi::sequences {
@@ -35,9 +35,9 @@ inline constexpr size_t kTimelines = 4;
 
 class Lane {
  public:
-  explicit Lane(const Opened& device);
+  explicit Lane(const OpenDevice& device);
 
-  const Opened& device() const { return device_; }
+  const OpenDevice& device() const { return device_; }
 
   /// Runs the batch after all that it must not overtake. On a synchronous device it has ended
   /// when this returns. Nothing is submitted from memory that lives on.
@@ -84,7 +84,7 @@ class Lane {
   void hand_over(const Batch& batch, const SubmitRequest& request, std::vector<tn_point> waits,
                  std::vector<tn_point> signals);
 
-  const Opened& device_;
+  const OpenDevice& device_;
   std::vector<Line> lines_;
   TimelineHandle gate_;
   uint64_t gate_next_ = 0, gate_raised_ = 0;

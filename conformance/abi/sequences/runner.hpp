@@ -34,7 +34,7 @@ class SequenceRunner {
  private:
   /// One open device and its work.
   struct Seat {
-    Opened opened;
+    OpenDevice opened;
     Lane lane;
     Seat(const Subject& subject, uint32_t index, const char* options)
         : opened(subject, index, options), lane(opened) {}

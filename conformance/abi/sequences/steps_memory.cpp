@@ -45,7 +45,7 @@ bool SequenceRunner::device(const Numbers& numbers) {
 bool SequenceRunner::allocate(const Numbers& numbers) {
   const size_t slot = numbers.slot(0, kSlabSlots), device = numbers.slot(1, kDeviceSlots);
   if (slabs_[slot] || !seats_[device]) return false;
-  const Opened& opened = seats_[device]->opened;
+  const OpenDevice& opened = seats_[device]->opened;
   Slab slab;
   slab.device = device;
   slab.space = static_cast<uint32_t>(numbers.slot(2, static_cast<int64_t>(opened.spaces().size())));
@@ -64,7 +64,7 @@ bool SequenceRunner::allocate(const Numbers& numbers) {
 bool SequenceRunner::import(const Numbers& numbers) {
   const size_t slot = numbers.slot(0, kSlabSlots), device = numbers.slot(1, kDeviceSlots);
   if (slabs_[slot] || !seats_[device] || !subject_.table.memory_import) return false;
-  const Opened& opened = seats_[device]->opened;
+  const OpenDevice& opened = seats_[device]->opened;
   for (uint32_t s = 0; s < opened.spaces().size(); ++s) {
     if (!(opened.spaces()[s].flags & TN_MEMORY_IMPORT)) continue;
     // Whole pages, which every driver can take.
@@ -119,7 +119,7 @@ bool SequenceRunner::write(const Numbers& numbers) {
     std::memcpy(slab.mapped + (offset - slab.mapped_begin), bytes.data(), count);
   } else {
     settle({slot, offset, offset + count, true});
-    const Opened& opened = seats_[slab.device]->opened;
+    const OpenDevice& opened = seats_[slab.device]->opened;
     if (!opened.is_visible(slab.space)) {
       if (!opened.window_to(slab.space)) return false;
       seats_[slab.device]->lane.raise();  // staging is work that must not wait
@@ -143,7 +143,7 @@ bool SequenceRunner::read(const Numbers& numbers) {
     std::memcpy(bytes.data(), slab.mapped + (offset - slab.mapped_begin), count);
   } else {
     settle({slot, offset, offset + count, false});
-    const Opened& opened = seats_[slab.device]->opened;
+    const OpenDevice& opened = seats_[slab.device]->opened;
     if (!opened.is_visible(slab.space)) {
       if (!opened.window_from(slab.space)) return false;
       seats_[slab.device]->lane.raise();  // staging is work that must not wait
@@ -158,7 +158,7 @@ bool SequenceRunner::map(const Numbers& numbers) {
   const size_t slot = numbers.slot(0, kSlabSlots);
   if (!slabs_[slot] || slabs_[slot]->mapped) return false;
   Slab& slab = *slabs_[slot];
-  const Opened& opened = seats_[slab.device]->opened;
+  const OpenDevice& opened = seats_[slab.device]->opened;
   if (!opened.is_visible(slab.space)) return false;
   const uint64_t offset = std::min(numbers.size(1), slab.size());
   const uint64_t count = std::min(std::max<uint64_t>(numbers.size(2), 1), slab.size() - offset);

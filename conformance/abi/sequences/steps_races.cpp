@@ -2,7 +2,6 @@
 // Steps of several threads, each on objects of its own but for the device.
 #include <chrono>
 #include <cstring>
-#include <exception>
 #include <mutex>
 #include <thread>
 
@@ -25,7 +24,7 @@ struct Share {
   std::vector<uint8_t> bytes, known;
 };
 
-std::optional<Share> make_share(const Opened& device) {
+std::optional<Share> make_share(const OpenDevice& device) {
   Share share;
   share.memory = device.allocate(0, kBytes);
   if (!share.memory) return {};
@@ -40,9 +39,9 @@ std::optional<Share> make_share(const Opened& device) {
 bool SequenceRunner::race_compile(const Numbers& numbers) {
   Seat* seat = seat_of(numbers, 0);
   if (!seat || !seat->opened.computes()) return false;
-  // A queue in order would keep this waiting behind a closed gate.
+  // A queue in order would keep this waiting for a closed gate.
   seat->lane.raise();
-  const Opened& device = seat->opened;
+  const OpenDevice& device = seat->opened;
   KernelSpec spec;
   spec.kind = "accumulate";
   spec.dtype = static_cast<tn_dtype>(numbers.slot(1, 0x80));
@@ -79,7 +78,7 @@ bool SequenceRunner::race_compile(const Numbers& numbers) {
 bool SequenceRunner::race_submit(const Numbers& numbers) {
   Seat* seat = seat_of(numbers, 0);
   if (!seat || !seat->opened.submits()) return false;
-  const Opened& device = seat->opened;
+  const OpenDevice& device = seat->opened;
   if (!device.is_visible(0)) return false;
   seat->lane.raise();
   const int count = threads_of(numbers.at(1));
@@ -135,7 +134,7 @@ bool SequenceRunner::race_submit(const Numbers& numbers) {
 bool SequenceRunner::race_wait(const Numbers& numbers) {
   Seat* seat = seat_of(numbers, 0);
   if (!seat || !seat->opened.is_async()) return false;
-  const Opened& device = seat->opened;
+  const OpenDevice& device = seat->opened;
   const TimelineHandle timeline = device.make_timeline(5);
   at_once(2, [&](int t) {
     if (t == 0) {

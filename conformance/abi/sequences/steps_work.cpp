@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Steps that compile, and that add commands to a batch.
 #include <algorithm>
-#include <cstring>
 
 #include "conformance/abi/saved.hpp"
 #include "conformance/abi/sequences/runner.hpp"
@@ -30,7 +29,7 @@ bool SequenceRunner::copy(const Numbers& numbers) {
   if (!slabs_[to] || !slabs_[from] || !subject_.table.submit) return false;
   Slab &target = *slabs_[to], &source = *slabs_[from];
   if (target.device != source.device) return false;
-  const Opened& opened = seats_[target.device]->opened;
+  const OpenDevice& opened = seats_[target.device]->opened;
   if (!(opened.spaces()[target.space].copy_from >> source.space & 1)) return false;
   const uint64_t at = std::min(numbers.size(1), target.size());
   const uint64_t origin = std::min(numbers.size(3), source.size());
@@ -76,7 +75,7 @@ bool SequenceRunner::reload(const Numbers& numbers) {
   const size_t slot = numbers.slot(0, kExecutableSlots);
   if (!executables_[slot]) return false;
   const size_t device = executables_[slot]->device;
-  const Opened& opened = seats_[device]->opened;
+  const OpenDevice& opened = seats_[device]->opened;
   if (!can_save(opened)) return false;
   const std::vector<uint8_t> bytes = save(opened, executables_[slot]->loaded.executable.get());
   LoadAnswer answer = load(opened, bytes);
@@ -92,7 +91,7 @@ bool SequenceRunner::reload(const Numbers& numbers) {
 bool SequenceRunner::damage(const Numbers& numbers) {
   const size_t slot = numbers.slot(0, kExecutableSlots);
   if (!executables_[slot]) return false;
-  const Opened& opened = seats_[executables_[slot]->device]->opened;
+  const OpenDevice& opened = seats_[executables_[slot]->device]->opened;
   if (!can_save(opened)) return false;
   expect_damage_is_refused(opened, save(opened, executables_[slot]->loaded.executable.get()),
                            numbers.size(1));
@@ -106,7 +105,7 @@ bool SequenceRunner::launch(const Numbers& numbers) {
   Slab &target = *slabs_[to], &source = *slabs_[from];
   const auto& [loaded, device] = *executables_[slot];
   const Kernel& kernel = loaded.kernel;
-  const Opened& opened = seats_[device]->opened;
+  const OpenDevice& opened = seats_[device]->opened;
   if (target.device != device || source.device != device) return false;
   const auto reachable = [&](const Slab& slab) {
     return opened.spaces()[slab.space].flags & TN_MEMORY_DEVICE;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Draws programs, statement by statement.
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <optional>
@@ -176,7 +175,7 @@ class ProgramDrawer {
     return index_op(TN_OP_ADD, index_op(TN_OP_MUL, far, step, true), near, true);
   }
 
-  Exact kept(const Memory& memory) const {
+  Exact exactness(const Memory& memory) const {
     return memory.readable ? kept_exact(memory.dtype) : Exact{HUGE_VAL, 64};
   }
 
@@ -205,25 +204,26 @@ class ProgramDrawer {
   void store_all(const Memory& memory) {
     const Choices::Scope scope(choices_, Part::kOutput);
     store(memory, element(memory, index_constant(memory.each)),
-          pool_.all(memory.dtype, 1, kept(memory)));
+          pool_.all(memory.dtype, 1, exactness(memory)));
     const uint16_t lanes = palette_.lanes;
     if (lanes == 1) return;
     const ProgramValue first = element(memory, index_constant(memory.each + 1));
     store(memory, memory.strided ? pool_.spread(first, lanes, shape_.threads) : first,
-          pool_.all(memory.dtype, lanes, kept(memory)));
+          pool_.all(memory.dtype, lanes, exactness(memory)));
   }
 
   void store_at(const Memory& memory, const ProgramValue& e) {
-    store(memory, element(memory, e), pool_.fitting(memory.dtype, 1, kept(memory)));
+    store(memory, element(memory, e), pool_.fitting(memory.dtype, 1, exactness(memory)));
   }
 
   void statement(int depth, Together together) {
     const Choices::Scope scope(choices_, Part::kNode);
     using Statement = void (ProgramDrawer::*)(int, Together);
     static constexpr Statement kStatements[] = {
-        &ProgramDrawer::let,   &ProgramDrawer::write, &ProgramDrawer::let,    &ProgramDrawer::read,
-        &ProgramDrawer::loop,  &ProgramDrawer::write, &ProgramDrawer::branch, &ProgramDrawer::loop,
-        &ProgramDrawer::visit, &ProgramDrawer::share, &ProgramDrawer::count,  &ProgramDrawer::meet};
+        &ProgramDrawer::let,    &ProgramDrawer::write, &ProgramDrawer::let,
+        &ProgramDrawer::read,   &ProgramDrawer::loop,  &ProgramDrawer::write,
+        &ProgramDrawer::branch, &ProgramDrawer::loop,  &ProgramDrawer::visit,
+        &ProgramDrawer::share,  &ProgramDrawer::count, &ProgramDrawer::exchange};
     if (left_-- <= 0) return let(depth, together);
     (this->*choices_.pick(kStatements))(depth, together);
   }
@@ -237,7 +237,7 @@ class ProgramDrawer {
     };
     use(!tiles_.empty(), &ProgramDrawer::share);
     use(cells_.has_value(), &ProgramDrawer::count);
-    use(subgroup_.has_value(), &ProgramDrawer::meet);
+    use(subgroup_.has_value(), &ProgramDrawer::exchange);
     use(palette_.lanes > 1, &ProgramDrawer::read);
     use(palette_.lanes > 1, &ProgramDrawer::write);
   }
@@ -255,14 +255,14 @@ class ProgramDrawer {
     if (!choices_.chance(35)) return store_at(memory, own_element(memory));
     if (memory.strided || memory.each == 1)
       return store(memory, element(memory, own_element(memory)),
-                   pool_.fitting(memory.dtype, 1, kept(memory)), pool_.any(TN_DTYPE_BOOL, 1));
+                   pool_.fitting(memory.dtype, 1, exactness(memory)), pool_.any(TN_DTYPE_BOOL, 1));
     // Beyond its own elements nothing is stored: the mask says so.
     const ProgramValue e = pool_.below(pool_.any(palette_.index, 1), 16);
     const ProgramValue mask =
         pool_.op(TN_OP_CMPLT, TN_DTYPE_BOOL, {e, index_constant(memory.each)});
     const ProgramValue at =
         index_op(TN_OP_ADD, index_op(TN_OP_MUL, thread_, index_constant(memory.stride)), e);
-    store(memory, at, pool_.fitting(memory.dtype, 1, kept(memory)), mask);
+    store(memory, at, pool_.fitting(memory.dtype, 1, exactness(memory)), mask);
   }
 
   ProgramValue own_element(const Memory& memory) {
@@ -271,7 +271,7 @@ class ProgramDrawer {
   }
 
   void write_vector(const Memory& memory, uint16_t lanes) {
-    const ProgramValue value = pool_.fitting(memory.dtype, lanes, kept(memory));
+    const ProgramValue value = pool_.fitting(memory.dtype, lanes, exactness(memory));
     std::optional<ProgramValue> mask;
     if (choices_.chance(40)) mask = pool_.any_mask(lanes);
     const ProgramValue first = element(memory, index_constant(0));
@@ -286,7 +286,7 @@ class ProgramDrawer {
     const Memory& output = choices_.pick(outputs_);
     if (inputs_.empty() || (output.readable && choices_.chance(25))) {
       if (!output.readable) return let(0, Together::kAlone);
-      load(output, element(output, own_element(output)), 1, kept(output));
+      load(output, element(output, own_element(output)), 1, exactness(output));
       return;
     }
     const Memory& memory = choices_.pick(inputs_);
@@ -349,7 +349,8 @@ class ProgramDrawer {
     for (const ProgramValue& carry : carries) pool_.add(carry);
   }
 
-  /// What is equal in those that meet, now and then: then they meet inside as well.
+  /// What is equal in the threads that wait for each other, now and then: then they may do so
+  /// inside as well.
   ProgramValue condition(Together& together) {
     if (together == Together::kAlone || choices_.chance(50)) {
       together = Together::kAlone;
@@ -448,7 +449,7 @@ class ProgramDrawer {
   }
 
   /// Threads of a subgroup take each other's values.
-  void meet(int depth, Together together) {
+  void exchange(int depth, Together together) {
     if (!subgroup_ || together == Together::kAlone) return let(depth, together);
     const tn_dtype dtype = choices_.pick(palette_.dtypes);
     if (dtype == TN_DTYPE_BOOL || !pool_.computes(dtype)) return let(depth, together);

@@ -6,7 +6,6 @@
 #include "conformance/cases/dtype_pool.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "sdk/program/op_info.hpp"
@@ -344,9 +343,9 @@ ProgramValue ProgramPool::grow_moved(tn_dtype dtype, uint16_t lanes) {
   return {builder_.op(TN_OP_BROADCAST, dtype, wide, {from.id}), dtype, wide, from.exact};
 }
 
-ProgramValue ProgramPool::goes_on(const ProgramValue& turn) {
+ProgramValue ProgramPool::goes_on(const ProgramValue& counter) {
   if (choices_.chance(50)) return any(TN_DTYPE_BOOL, 1);
-  return op(TN_OP_CMPLT, TN_DTYPE_BOOL, {turn, any(turn.dtype, 1)});
+  return op(TN_OP_CMPLT, TN_DTYPE_BOOL, {counter, any(counter.dtype, 1)});
 }
 
 ProgramValue ProgramPool::next(const ProgramValue& carry) {

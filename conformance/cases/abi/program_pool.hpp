@@ -63,8 +63,8 @@ class ProgramPool {
   ProgramValue any_mask(uint16_t lanes);
   /// What a CARRY becomes; floats grow only as far as their bound.
   ProgramValue next(const ProgramValue& carry);
-  /// The condition of a while loop, whose counter is `turn`.
-  ProgramValue goes_on(const ProgramValue& turn);
+  /// The condition of a while loop, whose counter is `counter`.
+  ProgramValue goes_on(const ProgramValue& counter);
   ProgramValue op(tn_opcode op, tn_dtype dtype, std::vector<ProgramValue> operands,
                   Exact exact = {}, uint64_t imm = 0, uint32_t flags = 0);
 

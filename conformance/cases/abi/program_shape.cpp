@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "conformance/cases/abi/program_shape.hpp"
 
-#include <algorithm>
-
 namespace tenon::conformance::abi {
 namespace {
 

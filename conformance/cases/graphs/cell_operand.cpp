@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "conformance/cases/graphs/boundary_values.hpp"
-#include "conformance/cases/recipe.hpp"
+#include "conformance/cases/template_spec.hpp"
 
 namespace tenon::conformance::graphs {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "conformance/cases/choices.hpp"
 #include "conformance/cases/graphs/template.hpp"
-#include "conformance/cases/recipe.hpp"
+#include "conformance/cases/template_spec.hpp"
 #include "core/ir/build.hpp"
 
 namespace tenon::conformance::graphs {

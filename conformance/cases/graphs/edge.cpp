@@ -2,8 +2,6 @@
 // The ends of edges, from the op table, and their numbers.
 #include "conformance/cases/graphs/edge.hpp"
 
-#include <array>
-
 #include "core/ir/op.hpp"
 
 namespace tenon::conformance::graphs {

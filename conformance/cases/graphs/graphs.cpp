@@ -7,7 +7,7 @@
 
 #include "conformance/cases/graphs/coverage.hpp"
 #include "conformance/cases/graphs/steps.hpp"
-#include "conformance/cases/recipe.hpp"
+#include "conformance/cases/template_spec.hpp"
 
 namespace tenon::conformance::graphs {
 namespace {

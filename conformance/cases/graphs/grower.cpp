@@ -9,7 +9,7 @@
 #include "conformance/cases/dtype_pool.hpp"
 #include "conformance/cases/graphs/boundary_values.hpp"
 #include "conformance/cases/graphs/shapes.hpp"
-#include "conformance/cases/recipe.hpp"
+#include "conformance/cases/template_spec.hpp"
 #include "core/ir/narrow_float.hpp"
 
 namespace tenon::conformance::graphs {

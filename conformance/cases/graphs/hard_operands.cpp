@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where single ops are hard.
 #include <cmath>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <numbers>

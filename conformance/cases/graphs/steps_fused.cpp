@@ -2,7 +2,6 @@
 // Steps that kernels do otherwise than op by op: sums that follow a maximum, running results under
 // a mask of positions, products that reductions compute again, statistics of rows, windows that
 // overlap.
-#include <algorithm>
 #include <limits>
 
 #include "conformance/cases/graphs/steps.hpp"

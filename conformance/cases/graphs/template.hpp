@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A graph that many cases share: they differ in values and in the sizes behind its symbols, so a
+// A graph that many cases share: they differ in values and in the sizes of its symbols, so a
 // plugin that compiles pays once for all of them.
 #pragma once
 

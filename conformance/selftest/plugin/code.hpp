@@ -35,7 +35,7 @@ enum class Quirk : uint8_t {
   every_second,      ///< the same in every second launch
   halves,            ///< of a loop: even and odd iterations apart; of a lane_reduce: in pairs
   short_count,       ///< of a loop of more than 8 iterations: a multiple of 4
-  few_turns,         ///< of a loop: `amount` iterations and no more
+  few_iterations,    ///< of a loop: `amount` iterations and no more
   short_counter,     ///< of a loop: its variable in 32 bits
   keeps_carry,       ///< of a loop: carries begin with what they had in the last launch
   keeps_end,         ///< of a while loop: what its condition ended in the last launch

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <new>
 
 #include "conformance/selftest/plugin/interpreter.hpp"
 #include "conformance/selftest/plugin/slow_down.hpp"
@@ -25,7 +24,7 @@ std::atomic<int> opened_devices{0}, closed_devices{0};  ///< devices of the proc
 class PlantedTimeline final : public sdk::HostTimeline {
  public:
   PlantedTimeline(Variant variant, uint64_t value)
-      : HostTimeline(kept(variant, value)), variant_(variant) {}
+      : HostTimeline(stored_value(variant, value)), variant_(variant) {}
 
   void wait(uint64_t value, uint64_t timeout_ns) override {
     if (variant_ == Variant::timeout_32 && timeout_ns != UINT64_MAX) timeout_ns &= UINT32_MAX;
@@ -33,7 +32,7 @@ class PlantedTimeline final : public sdk::HostTimeline {
       timeout_ns = 0;
     if (variant_ == Variant::zero_waits && timeout_ns == 0) timeout_ns = kWhile;
     if (variant_ == Variant::slow_answers) slow_down();
-    HostTimeline::wait(kept(variant_, value), timeout_ns);
+    HostTimeline::wait(stored_value(variant_, value), timeout_ns);
   }
   uint64_t query() override {
     if (variant_ == Variant::slow_answers) slow_down();
@@ -43,12 +42,12 @@ class PlantedTimeline final : public sdk::HostTimeline {
   void signal(uint64_t value) override {
     const bool is_leap = value - HostTimeline::query() >= kSign;
     if (variant_ == Variant::timeline_leap && is_leap) return;
-    HostTimeline::signal(kept(variant_, value));
+    HostTimeline::signal(stored_value(variant_, value));
   }
 
  private:
   static constexpr uint64_t kSign = uint64_t{1} << 63, kWhile = 400'000'000;
-  static uint64_t kept(Variant variant, uint64_t value) {
+  static uint64_t stored_value(Variant variant, uint64_t value) {
     if (variant == Variant::timeline_32) return value & UINT32_MAX;
     if (variant == Variant::timeline_signed) return value ^ kSign;
     if (variant != Variant::timeline_2_53) return value;

@@ -58,9 +58,9 @@ void share_arguments(Variant variant, sdk::HostWork& work) {
       launches[i - kRing]->first_argument = launches[i]->first_argument;
   for (const sdk::HostCommand* launch : launches) {
     const auto own = arguments_of(work, *launch);
-    const auto& kept =
+    const auto& cached =
         first.try_emplace(launch->executable, std::vector(own.begin(), own.end())).first->second;
-    if (variant == Variant::arguments_cached) std::ranges::copy(kept, own.begin());
+    if (variant == Variant::arguments_cached) std::ranges::copy(cached, own.begin());
     for (size_t k = kMostArguments; variant == Variant::arguments_24 && k < own.size(); ++k)
       if (!own[k].data) own[k].scalar = 0;
     if (variant == Variant::arguments_latest) {
@@ -90,7 +90,7 @@ void cut_points(Variant variant, Job& job) {
     for (auto& [timeline, value] : job.signals) value = job.signals[0].second;
 }
 
-bool meet(const sdk::HostWork& work, const sdk::HostCommand& a, const sdk::HostCommand& b) {
+bool overlap(const sdk::HostWork& work, const sdk::HostCommand& a, const sdk::HostCommand& b) {
   const auto overlap = [](const std::byte* x, uint64_t x_size, const std::byte* y,
                           uint64_t y_size) { return x && y && x < y + y_size && y < x + x_size; };
   const auto ranges = [&](const sdk::HostCommand& c) {
@@ -112,7 +112,7 @@ bool meet(const sdk::HostWork& work, const sdk::HostCommand& a, const sdk::HostC
 /// Pairs that touch nothing in common change places.
 void reorder(sdk::HostWork& work) {
   for (size_t i = 0; i + 1 < work.commands.size(); i += 2)
-    if (!meet(work, work.commands[i], work.commands[i + 1]))
+    if (!overlap(work, work.commands[i], work.commands[i + 1]))
       std::swap(work.commands[i], work.commands[i + 1]);
 }
 
@@ -147,11 +147,11 @@ void distort(Variant variant, const sdk::Submission& submission, Job& job) {
 
 void LaunchOrder::distort(Variant variant, LaunchState& state, Launch& launch) {
   const std::lock_guard lock(mutex_);
-  std::vector<sdk::HostArgument>& kept = state.arguments;
+  std::vector<sdk::HostArgument>& cached = state.arguments;
   switch (variant) {
     case Variant::arguments_latest: {
       const std::lock_guard latest(state.mutex);
-      launch.arguments = kept;
+      launch.arguments = cached;
       return;
     }
     case Variant::grid_kept:
@@ -159,8 +159,8 @@ void LaunchOrder::distort(Variant variant, LaunchState& state, Launch& launch) {
       std::copy_n(launch.grid, 3, state.grid);
       return;
     case Variant::scalars_kept:
-      if (is_same(kept, launch.arguments, false)) launch.arguments = kept;
-      kept = launch.arguments;
+      if (is_same(cached, launch.arguments, false)) launch.arguments = cached;
+      cached = launch.arguments;
       return;
     case Variant::same_arguments:
       if (last_.code && is_same(last_.arguments, launch.arguments, true)) launch.code = last_.code;

@@ -15,8 +15,8 @@ bool any(const std::vector<uint8_t>& mask) { return std::ranges::find(mask, 1) !
 constexpr uint64_t kShared = 1 << 16;
 alignas(64) std::byte shared_by_all[kShared];
 
-/// Turns of a loop; a vast number stands for every larger one.
-uint64_t count_turns(int64_t begin, int64_t end, int64_t step) {
+/// Iterations of a loop; a vast number stands for every larger one.
+uint64_t count_iterations(int64_t begin, int64_t end, int64_t step) {
   if (begin >= end) return 0;
   return (static_cast<uint64_t>(end) - static_cast<uint64_t>(begin) - 1) /
              static_cast<uint64_t>(step) +
@@ -165,22 +165,23 @@ bool Interpreter::reverses(const Step& step) const {
   return step.quirk == Quirk::backwards || (step.quirk == Quirk::every_second && odd_launch_);
 }
 
-uint64_t Interpreter::turns_of(const Step& loop, uint32_t thread) {
-  const uint64_t turns =
-      count_turns(integer(loop.operands[0], thread), integer(loop.operands[1], thread),
-                  integer(loop.operands[2], thread));
-  if (loop.quirk == Quirk::short_count && turns > 8) return turns - turns % 4;
-  if (loop.quirk == Quirk::few_turns) return std::min(turns, static_cast<uint64_t>(loop.amount));
-  return turns;
+uint64_t Interpreter::iterations_of(const Step& loop, uint32_t thread) {
+  const uint64_t iterations =
+      count_iterations(integer(loop.operands[0], thread), integer(loop.operands[1], thread),
+                       integer(loop.operands[2], thread));
+  if (loop.quirk == Quirk::short_count && iterations > 8) return iterations - iterations % 4;
+  if (loop.quirk == Quirk::few_iterations)
+    return std::min(iterations, static_cast<uint64_t>(loop.amount));
+  return iterations;
 }
 
 void Interpreter::begin_carries(uint32_t loop, uint32_t carries) {
   const Step& step = code_.steps[loop];
   for (uint32_t k = 1; k <= carries; ++k) {
     const uint64_t* from = words(step.operands[2 + k]);
-    const auto kept = code_.loops.carries.find(loop + k);
-    if (step.quirk == Quirk::keeps_carry && kept != code_.loops.carries.end())
-      from = kept->second.data();
+    const auto carried = code_.loops.carries.find(loop + k);
+    if (step.quirk == Quirk::keeps_carry && carried != code_.loops.carries.end())
+      from = carried->second.data();
     std::copy_n(from, code_.threads * code_.steps[loop + k].lanes, words(loop + k));
   }
 }
@@ -191,23 +192,25 @@ void Interpreter::run_loop(uint32_t i, const Mask& outer) {
   const auto carries = static_cast<uint32_t>(loop.operands.size() - 3);
   const auto& next = code_.steps[last].operands;
   Mask mask = outer;
-  std::vector<uint64_t> turns(threads);
+  std::vector<uint64_t> iterations(threads);
   uint64_t most = 0;
   for (uint32_t t = 0; t < threads; ++t) {
     if (!mask[t]) continue;
-    turns[t] = turns_of(loop, t);
-    most = std::max(most, turns[t]);
+    iterations[t] = iterations_of(loop, t);
+    most = std::max(most, iterations[t]);
   }
   begin_carries(i, carries);
   if (loop.quirk == Quirk::keeps_end && code_.loops.ended[i]) most = 0;
   const bool backwards = reverses(loop);
   const bool halves = loop.quirk == Quirk::halves && most > 1;
   std::vector<uint64_t> evens;
-  for (uint64_t turn = 0; turn < most; ++turn) {
-    // Even turns, then odd ones.
-    const uint64_t even_turns = (most + 1) / 2;
-    const uint64_t k = !halves ? turn : turn < even_turns ? 2 * turn : 2 * (turn - even_turns) + 1;
-    if (halves && turn == even_turns)
+  for (uint64_t iteration = 0; iteration < most; ++iteration) {
+    // Even iterations, then odd ones.
+    const uint64_t even_iterations = (most + 1) / 2;
+    const uint64_t k = !halves                       ? iteration
+                       : iteration < even_iterations ? 2 * iteration
+                                                     : 2 * (iteration - even_iterations) + 1;
+    if (halves && iteration == even_iterations)
       for (uint32_t c = 1; c <= carries; ++c) {
         uint64_t* carry = words(i + c);
         const uint32_t count = threads * code_.steps[i + c].lanes;
@@ -215,9 +218,9 @@ void Interpreter::run_loop(uint32_t i, const Mask& outer) {
         std::fill_n(carry, count, 0);
       }
     for (uint32_t t = 0; t < threads; ++t) {
-      mask[t] = outer[t] && (halves || mask[t]) && k < turns[t];
+      mask[t] = outer[t] && (halves || mask[t]) && k < iterations[t];
       if (!mask[t]) continue;
-      const uint64_t place = backwards ? turns[t] - 1 - k : k;
+      const uint64_t place = backwards ? iterations[t] - 1 - k : k;
       const auto value = static_cast<uint64_t>(integer(loop.operands[0], t)) +
                          place * static_cast<uint64_t>(integer(loop.operands[2], t));
       word(i, t, 0) =
@@ -227,7 +230,7 @@ void Interpreter::run_loop(uint32_t i, const Mask& outer) {
     run(i + 1 + carries, last, mask);
     std::vector<uint64_t> goes_on;  // of a while loop; may be a carry, so before they change
     if (next.size() > carries) goes_on.assign(words(next.back()), words(next.back()) + threads);
-    next_turn(i, mask);
+    next_iteration(i, mask);
     for (uint32_t t = 0; t < goes_on.size(); ++t) {
       if (mask[t] && !goes_on[t]) ended_[i] = true;
       mask[t] = mask[t] && goes_on[t];
@@ -243,8 +246,8 @@ void Interpreter::run_loop(uint32_t i, const Mask& outer) {
   }
 }
 
-/// The carried values of the next turn; all are read before one is written.
-void Interpreter::next_turn(uint32_t loop, const Mask& mask) {
+/// The carried values of the next iteration; all are read before one is written.
+void Interpreter::next_iteration(uint32_t loop, const Mask& mask) {
   const auto carries = static_cast<uint32_t>(code_.steps[loop].operands.size() - 3);
   const auto& next = code_.steps[code_.steps[loop].closes].operands;
   std::vector<uint64_t> fresh;
@@ -283,7 +286,7 @@ void Interpreter::compute(uint32_t i) {
     case TN_OP_SUBGROUP_SHUFFLE:
     case TN_OP_SUBGROUP_REDUCE:
     case TN_OP_SUBGROUP_BROADCAST:
-      meet(i);
+      exchange(i);
       return;
     default:
       break;
@@ -325,7 +328,7 @@ void Interpreter::reduce_lanes(const Step& step) {
 }
 
 /// What threads of a subgroup exchange.
-void Interpreter::meet(uint32_t i) {
+void Interpreter::exchange(uint32_t i) {
   const Step& step = code_.steps[i];
   const bool is_wide = code_.variant == Variant::reduce_workgroup;
   const uint32_t size = view_.header().subgroup_size;

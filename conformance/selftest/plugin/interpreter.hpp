@@ -43,12 +43,12 @@ class Interpreter {
   void prepare();  ///< values that no workgroup changes
   void run(uint32_t first, uint32_t last, const Mask& mask);
   void run_loop(uint32_t i, const Mask& outer);
-  void next_turn(uint32_t loop, const Mask& mask);
+  void next_iteration(uint32_t loop, const Mask& mask);
   void begin_carries(uint32_t loop, uint32_t carries);
-  uint64_t turns_of(const Step& loop, uint32_t thread);
+  uint64_t iterations_of(const Step& loop, uint32_t thread);
   void compute(uint32_t i);
   void reduce_lanes(const Step& step);
-  void meet(uint32_t i);
+  void exchange(uint32_t i);
   bool reverses(const Step& step) const;
 
   // access.cpp

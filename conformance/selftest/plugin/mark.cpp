@@ -276,7 +276,7 @@ constexpr struct {
     {Variant::past_2_24, [](Code& c) { on_loads(c, Quirk::wrap_index, 1 << 24); }},
     {Variant::lanes_32, [](Code& c) { on_stores(c, Quirk::few_lanes, 32); }},
     {Variant::nesting_32, mark_deep},
-    {Variant::trips_16, [](Code& c) { on_loops(c, Quirk::few_turns, UINT16_MAX); }},
+    {Variant::trips_16, [](Code& c) { on_loops(c, Quirk::few_iterations, UINT16_MAX); }},
     {Variant::counter_32, [](Code& c) { on_loops(c, Quirk::short_counter); }},
     {Variant::carry_kept, [](Code& c) { on_loops(c, Quirk::keeps_carry); }},
     {Variant::while_kept, [](Code& c) { on_loops(c, Quirk::keeps_end); }},

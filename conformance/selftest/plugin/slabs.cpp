@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr size_t kKnown = 1024;        ///< slabs that a variant tells apart
-constexpr size_t kKept = 2;            ///< blocks of a size that rest before one is used again
+constexpr size_t kResting = 2;         ///< blocks of a size that rest before one is used again
 constexpr uint64_t kLarge = 16 << 20;  ///< bytes from which a block does go back to the system
 
 }  // namespace
@@ -45,7 +45,7 @@ SlabPool::Block SlabPool::take(uint64_t size) {
   const uint64_t capacity =
       std::max(kPage, size < kLarge ? std::bit_ceil(size) : (size + kPage - 1) / kPage * kPage);
   auto& blocks = free_[capacity];
-  if (blocks.size() > kKept) {
+  if (blocks.size() > kResting) {
     const Block block = blocks.front();
     blocks.pop_front();
     return block;

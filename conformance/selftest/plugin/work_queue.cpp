@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 constexpr auto kLatency = 500us;  ///< of a launch, where a variant makes it matter
 constexpr auto kSlow = 3ms;
 
-bool meet(const std::byte* a, uint64_t a_size, const std::byte* b, uint64_t b_size) {
+bool overlap(const std::byte* a, uint64_t a_size, const std::byte* b, uint64_t b_size) {
   return a_size && b_size && a < b + b_size && b < a + a_size;
 }
 
@@ -21,12 +21,12 @@ bool meet(const std::byte* a, uint64_t a_size, const std::byte* b, uint64_t b_si
 bool touches(const Job& job, const std::byte* begin, uint64_t size, uint32_t access) {
   return std::ranges::any_of(job.work.commands, [&](const sdk::HostCommand& c) {
     if (c.kind != TN_COMMAND_LAUNCH)
-      return meet(access == TN_ACCESS_READ ? c.source : c.destination,
-                  access == TN_ACCESS_READ && !c.source ? 0 : c.size, begin, size);
+      return overlap(access == TN_ACCESS_READ ? c.source : c.destination,
+                     access == TN_ACCESS_READ && !c.source ? 0 : c.size, begin, size);
     const auto arguments = job.work.arguments_of(c);
     for (size_t i = 0; i < arguments.size(); ++i)
       if ((c.executable->signature().arguments[i].access & access) &&
-          meet(arguments[i].data, arguments[i].size, begin, size))
+          overlap(arguments[i].data, arguments[i].size, begin, size))
         return true;
     return false;
   });

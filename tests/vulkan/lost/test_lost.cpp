@@ -41,14 +41,13 @@ TEST_CASE("cooperative matrices of a subgroup are atoms, those of other kinds ar
   CHECK(bytes.k == 32);
   CHECK(bytes.n == 16);
   CHECK(bytes.numerics == 0);
-  const Device packed("packed=1");
+  const Device packed(plugin(), "packed=1");
   CHECK(packed.properties().matrix_atom_count == 0);
 }
 
 TEST_CASE("a submission that fails fails its signals, and those of what waits for it") {
   const Device& device = shared_device();
-  const Timeline gate(device.get(), 0), first(device.get(), 0), second(device.get(), 0),
-      third(device.get(), 0);
+  const Timeline gate(device), first(device), second(device), third(device);
   const tn_point opened = gate.at(1), one = first.at(1), two = second.at(1), three = third.at(1);
   REQUIRE(device.submit({}, {&opened, 1}, {&one, 1}) == TN_OK);
   REQUIRE(device.submit({}, {&one, 1}, {&two, 1}) == TN_OK);
@@ -70,7 +69,7 @@ TEST_CASE("a submission that fails fails its signals, and those of what waits fo
 
 TEST_CASE("what was reached before a failure stays reached") {
   const Device& device = shared_device();
-  const Timeline timeline(device.get(), 0);
+  const Timeline timeline(device);
   const tn_point one = timeline.at(1), two = timeline.at(2);
   REQUIRE(device.submit({}, {}, {&one, 1}) == TN_OK);
   Failing failing(kOutOfHostMemory);
@@ -84,10 +83,10 @@ TEST_CASE("what was reached before a failure stays reached") {
 TEST_CASE("a lost device stays lost, and what destroys still works") {
   shared_device();
   {
-    const Device device;
-    const Memory memory(device.get(), 64);
-    tn_executable* executable = device.compile(add_program(10, 8));
-    const Timeline timeline(device.get(), 0), waits(device.get(), 0);
+    const Device device(plugin());
+    const Memory memory(device, 64);
+    const Executable executable = device.compile(add_program(10, 8));
+    const Timeline timeline(device), waits(device);
     const tn_point one = timeline.at(1), never = waits.at(1);
     Failing failing(kDeviceLost);
     REQUIRE(device.submit({}, {}, {&one, 1}) == TN_OK);
@@ -95,13 +94,12 @@ TEST_CASE("a lost device stays lost, and what destroys still works") {
     CHECK(timeline.wait(1) == TN_ERROR_DEVICE_LOST);
     CHECK(waits.wait(1) == TN_ERROR_DEVICE_LOST);
     CHECK(device.submit({}, {}, {&never, 1}) == TN_ERROR_DEVICE_LOST);
-    CHECK_THROWS(Memory(device.get(), 64));
+    CHECK_THROWS(Memory(device, 64));
     CHECK_THROWS(device.compile(add_program(10, 8)));
     CHECK_THROWS(memory.read(0, 1));
-    plugin().executable_destroy(executable);
   }
   // Another device of the same driver is not touched.
-  const Device other;
+  const Device other(plugin());
   CHECK_NOTHROW(other.run({}));
 }
 

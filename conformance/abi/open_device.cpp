@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "conformance/abi/opened.hpp"
+#include "conformance/abi/open_device.hpp"
 
 #include <cstring>
 
@@ -8,7 +8,8 @@
 
 namespace tenon::conformance::abi {
 
-Opened::Opened(const Subject& subject, uint32_t index, const char* options) : subject_(subject) {
+OpenDevice::OpenDevice(const Subject& subject, uint32_t index, const char* options)
+    : subject_(subject) {
   tn_error error = abi_struct<tn_error>();
   tn_device* opened = nullptr;
   expect_ok(table().device_open(index, options, &opened, &error), error, "device_open");
@@ -26,25 +27,25 @@ Opened::Opened(const Subject& subject, uint32_t index, const char* options) : su
   expect(!spaces_.empty(), "properties: expected a memory space, got none");
 }
 
-uint32_t Opened::dtype_flags(uint32_t dtype) const {
+uint32_t OpenDevice::dtype_flags(uint32_t dtype) const {
   for (const tn_dtype_caps& row : dtypes_)
     if (row.dtype == dtype) return row.flags;
   return 0;
 }
 
-std::optional<uint32_t> Opened::window_to(uint32_t space) const {
+std::optional<uint32_t> OpenDevice::window_to(uint32_t space) const {
   for (uint32_t s = 0; s < spaces_.size(); ++s)
     if (is_visible(s) && (spaces_[space].copy_from >> s & 1)) return s;
   return {};
 }
 
-std::optional<uint32_t> Opened::window_from(uint32_t space) const {
+std::optional<uint32_t> OpenDevice::window_from(uint32_t space) const {
   for (uint32_t s = 0; s < spaces_.size(); ++s)
     if (is_visible(s) && (spaces_[s].copy_from >> space & 1)) return s;
   return {};
 }
 
-MemoryHandle Opened::allocate(uint32_t space, uint64_t size) const {
+MemoryHandle OpenDevice::allocate(uint32_t space, uint64_t size) const {
   tn_error error = abi_struct<tn_error>();
   tn_memory* memory = nullptr;
   const int32_t status = table().memory_allocate(handle(), space, size, &memory, &error);
@@ -54,7 +55,7 @@ MemoryHandle Opened::allocate(uint32_t space, uint64_t size) const {
   return own(memory);
 }
 
-TimelineHandle Opened::make_timeline(uint64_t value) const {
+TimelineHandle OpenDevice::make_timeline(uint64_t value) const {
   tn_error error = abi_struct<tn_error>();
   tn_timeline* timeline = nullptr;
   expect_ok(table().timeline_create(handle(), value, &timeline, &error), error, "timeline_create");
@@ -62,13 +63,13 @@ TimelineHandle Opened::make_timeline(uint64_t value) const {
   return TimelineHandle(timeline, {table().timeline_destroy});
 }
 
-tn_target Opened::target() const {
+tn_target OpenDevice::target() const {
   tn_target target = abi_struct<tn_target>();
   target.device = handle();
   return target;
 }
 
-CompileAnswer Opened::compile(const tn_program& program) const {
+CompileAnswer OpenDevice::compile(const tn_program& program) const {
   const tn_target target = this->target();
   std::string reason(512, kNoReason);
   // A block of these calls' own, which is overwritten when they have returned.
@@ -95,7 +96,7 @@ CompileAnswer Opened::compile(const tn_program& program) const {
   return answer;
 }
 
-void* Opened::map(tn_memory* memory, uint64_t offset, uint64_t size) const {
+void* OpenDevice::map(tn_memory* memory, uint64_t offset, uint64_t size) const {
   tn_error error = abi_struct<tn_error>();
   void* pointer = nullptr;
   expect_ok(table().memory_map(memory, offset, size, &pointer, &error), error, "memory_map");
@@ -103,34 +104,34 @@ void* Opened::map(tn_memory* memory, uint64_t offset, uint64_t size) const {
   return pointer;
 }
 
-void Opened::unmap(tn_memory* memory) const {
+void OpenDevice::unmap(tn_memory* memory) const {
   tn_error error = abi_struct<tn_error>();
   expect_ok(table().memory_unmap(memory, &error), error, "memory_unmap");
 }
 
-void Opened::submit(const tn_submission& submission) const {
+void OpenDevice::submit(const tn_submission& submission) const {
   tn_error error = abi_struct<tn_error>();
   expect_ok(table().submit(handle(), &submission, &error), error, "submit");
 }
 
-void Opened::wait(tn_timeline* timeline, uint64_t value) const {
+void OpenDevice::wait(tn_timeline* timeline, uint64_t value) const {
   tn_error error = abi_struct<tn_error>();
   expect_ok(table().timeline_wait(timeline, value, UINT64_MAX, &error), error, "timeline_wait");
 }
 
-uint64_t Opened::query(tn_timeline* timeline) const {
+uint64_t OpenDevice::query(tn_timeline* timeline) const {
   tn_error error = abi_struct<tn_error>();
   uint64_t value = 0;
   expect_ok(table().timeline_query(timeline, &value, &error), error, "timeline_query");
   return value;
 }
 
-void Opened::signal(tn_timeline* timeline, uint64_t value) const {
+void OpenDevice::signal(tn_timeline* timeline, uint64_t value) const {
   tn_error error = abi_struct<tn_error>();
   expect_ok(table().timeline_signal(timeline, value, &error), error, "timeline_signal");
 }
 
-void Opened::run(std::span<const tn_command> commands) const {
+void OpenDevice::run(std::span<const tn_command> commands) const {
   tn_submission submission = submission_of(commands);
   if (!is_async()) return submit(submission);
   const TimelineHandle timeline = make_timeline(0);
@@ -141,8 +142,8 @@ void Opened::run(std::span<const tn_command> commands) const {
   wait(timeline.get(), 1);
 }
 
-void Opened::read(tn_memory* memory, uint32_t space, uint64_t offset,
-                  std::span<uint8_t> bytes) const {
+void OpenDevice::read(tn_memory* memory, uint32_t space, uint64_t offset,
+                      std::span<uint8_t> bytes) const {
   if (bytes.empty()) return;
   if (is_visible(space)) {
     std::memcpy(bytes.data(), map(memory, offset, bytes.size()), bytes.size());
@@ -156,8 +157,8 @@ void Opened::read(tn_memory* memory, uint32_t space, uint64_t offset,
   read(staging.get(), *window, 0, bytes);
 }
 
-void Opened::write(tn_memory* memory, uint32_t space, uint64_t offset,
-                   std::span<const uint8_t> bytes) const {
+void OpenDevice::write(tn_memory* memory, uint32_t space, uint64_t offset,
+                       std::span<const uint8_t> bytes) const {
   if (bytes.empty()) return;
   if (is_visible(space)) {
     std::memcpy(map(memory, offset, bytes.size()), bytes.data(), bytes.size());
@@ -178,67 +179,6 @@ Unfinished::~Unfinished() {
   for (const tn_point& end : ends_)
     if (device_.table().timeline_wait(end.timeline, end.value, left, nullptr) == TN_ERROR_TIMEOUT)
       left = 0;
-}
-
-tn_command fill_command(tn_memory* memory, uint64_t offset, uint64_t size, uint64_t pattern,
-                        uint32_t pattern_size) {
-  tn_command command = abi_struct<tn_command>();
-  command.kind = TN_COMMAND_FILL;
-  command.destination = memory;
-  command.destination_offset = offset;
-  command.size = size;
-  command.pattern = pattern;
-  command.pattern_size = pattern_size;
-  return command;
-}
-
-tn_command copy_command(tn_memory* to, uint64_t to_offset, tn_memory* from, uint64_t from_offset,
-                        uint64_t size) {
-  tn_command command = abi_struct<tn_command>();
-  command.kind = TN_COMMAND_COPY;
-  command.destination = to;
-  command.destination_offset = to_offset;
-  command.source = from;
-  command.source_offset = from_offset;
-  command.size = size;
-  return command;
-}
-
-tn_command single_command(tn_executable* executable, const uint32_t (&grid)[3],
-                          std::span<const tn_argument> arguments) {
-  tn_command command = abi_struct<tn_command>();
-  command.kind = TN_COMMAND_LAUNCH;
-  command.executable = executable;
-  for (int axis = 0; axis < 3; ++axis) {
-    command.grid[axis] = grid[axis];
-    command.block[axis] = command.cluster[axis] = 1;
-  }
-  command.argument_count = static_cast<uint32_t>(arguments.size());
-  command.argument_stride = sizeof(tn_argument);
-  command.arguments = arguments.data();
-  return command;
-}
-
-tn_argument bound(tn_memory* memory, uint64_t offset, uint64_t size) {
-  tn_argument argument{};
-  argument.kind = TN_ARGUMENT_BUFFER;
-  argument.memory = memory;
-  argument.offset = offset;
-  argument.size = size;
-  return argument;
-}
-
-tn_submission submission_of(std::span<const tn_command> commands, std::span<const tn_point> waits,
-                            std::span<const tn_point> signals) {
-  tn_submission submission = abi_struct<tn_submission>();
-  submission.command_count = static_cast<uint32_t>(commands.size());
-  submission.command_stride = sizeof(tn_command);
-  submission.commands = commands.empty() ? nullptr : commands.data();
-  submission.waits = waits.data();
-  submission.wait_count = static_cast<uint32_t>(waits.size());
-  submission.signals = signals.data();
-  submission.signal_count = static_cast<uint32_t>(signals.size());
-  return submission;
 }
 
 }  // namespace tenon::conformance::abi

@@ -12,6 +12,7 @@
 #include "conformance/abi/finding.hpp"
 #include "conformance/abi/subject.hpp"
 #include "core/plugin/abi_struct.hpp"
+#include "sdk/program/command.hpp"
 
 namespace tenon::conformance::abi {
 
@@ -36,9 +37,9 @@ struct CompileAnswer {
 };
 
 /// One open device with what it declares. Its objects must go before it.
-class Opened {
+class OpenDevice {
  public:
-  Opened(const Subject& subject, uint32_t index, const char* options);
+  OpenDevice(const Subject& subject, uint32_t index, const char* options);
 
   tn_device* handle() const { return handle_.get(); }
   const tn_plugin& table() const { return subject_.table; }
@@ -96,7 +97,7 @@ class Opened {
 class Unfinished {
  public:
   /// The host raises `gate` to `opens`.
-  Unfinished(const Opened& device, tn_timeline* gate, uint64_t opens)
+  Unfinished(const OpenDevice& device, tn_timeline* gate, uint64_t opens)
       : device_(device), gates_{{gate, opens}} {}
   ~Unfinished();
   Unfinished(const Unfinished&) = delete;
@@ -107,21 +108,11 @@ class Unfinished {
   void ends_with(const tn_point& end) { ends_.push_back(end); }
 
  private:
-  const Opened& device_;
+  const OpenDevice& device_;
   std::vector<tn_point> gates_, ends_;
 };
 
-tn_command fill_command(tn_memory* memory, uint64_t offset, uint64_t size, uint64_t pattern,
-                        uint32_t pattern_size);
-tn_command copy_command(tn_memory* to, uint64_t to_offset, tn_memory* from, uint64_t from_offset,
-                        uint64_t size);
-/// A launch of workgroups of one thread. The arguments are pointed to.
-tn_command single_command(tn_executable* executable, const uint32_t (&grid)[3],
-                          std::span<const tn_argument> arguments);
-/// Of a BUFFER.
-tn_argument bound(tn_memory* memory, uint64_t offset, uint64_t size);
-tn_submission submission_of(std::span<const tn_command> commands,
-                            std::span<const tn_point> waits = {},
-                            std::span<const tn_point> signals = {});
+using sdk::buffer_argument, sdk::copy_command, sdk::fill_command, sdk::launch_command;
+using sdk::submission_of;
 
 }  // namespace tenon::conformance::abi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a template is made of, as one word: Origin::recipe.
+// What a template is made from. Packed into a word it is Origin::recipe.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ enum TemplateFlags : uint32_t {
   kOtherConstant = 16  ///< and it has the other sign: the twin of a template without this flag
 };
 
-struct Recipe {
+struct TemplateSpec {
   Layer layer = Layer::kCell;
   uint32_t number = 0;
   uint32_t flags = 0;  ///< TemplateFlags
@@ -32,7 +32,7 @@ struct Recipe {
   uint64_t pack() const {
     return static_cast<uint64_t>(layer) << 56 | static_cast<uint64_t>(flags) << 32 | number;
   }
-  static Recipe unpack(uint64_t word) {
+  static TemplateSpec unpack(uint64_t word) {
     return {static_cast<Layer>(word >> 56), static_cast<uint32_t>(word),
             static_cast<uint32_t>(word >> 32) & 0xFFFFFF};
   }
