@@ -15,7 +15,7 @@ Tensor root_of_mean_square(const Tensor& x) { return x.square().mean().sqrt(); }
 Slot means_slot(const std::string& name, int axis, bool whole) {
   Slot zeros = zeros_slot(name);
   zeros.begin = [begin = zeros.begin, axis, whole](const Tensor& w) {
-    if (w.rank() > 1) return begin(w).sum({axis}, true);
+    if (w.rank() > 1) return begin(w).sum(axis, true);
     return whole ? begin(w) : begin(w).sum();
   };
   return zeros;
@@ -31,10 +31,10 @@ Tensor factored(const Tensor& square, Tensor& row, Tensor& column, const Tensor&
                 double epsilon) {
   const auto mix = [&](Tensor& mean, const Tensor& with) { mean = mean + (with - mean) * part; };
   const bool is_matrix = square.rank() > 1;
-  mix(row, is_matrix ? square.mean({-1}, true) : square);
+  mix(row, is_matrix ? square.mean(-1, true) : square);
   if (!is_matrix) return row;
-  mix(column, square.mean({-2}, true));
-  return row * column / row.mean({-2}, true).maximum(epsilon);
+  mix(column, square.mean(-2, true));
+  return row * column / row.mean(-2, true).maximum(epsilon);
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ Optimizer scale_by_parameter(double least) {
   return piece("size", {}, [=](Update& of) {
     for (size_t i = 0; i < of.updates.size(); ++i) {
       Tensor& u = of.updates[i];
-      u = u * root_of_mean_square(of.parameters[i].tensor->cast(u.dtype())).maximum(least);
+      u = u * root_of_mean_square(of.parameters[i].tensor->astype(u.dtype())).maximum(least);
     }
   });
 }
@@ -78,7 +78,7 @@ Optimizer adafactor(const AdafactorOptions& options) {
         for (size_t i = 0; i < of.updates.size(); ++i) {
           Tensor& u = of.updates[i];
           u = u * -slower;
-          if (decay != 0) u = u - of.parameters[i].tensor->cast(u.dtype()) * (now * decay);
+          if (decay != 0) u = u - of.parameters[i].tensor->astype(u.dtype()) * (now * decay);
         }
         count = count + 1;
       });

@@ -16,11 +16,11 @@ Optimizer accumulate(int64_t count, const Optimizer& inner) {
     const Tensor is_full = seen >= count;
     for (size_t i = 0; i < of.updates.size(); ++i) {
       const Tensor sum = of.slots[0][i] + of.updates[i];
-      of.slots[0][i] = Tensor::where(is_full, 0.0, sum);
+      of.slots[0][i] = where(is_full, 0.0, sum);
       of.updates[i] = sum / count;
     }
     run_where(is_full, inner, of, 2);
-    seen = Tensor::where(is_full, 0.0, seen);
+    seen = where(is_full, 0.0, seen);
   });
 }
 
@@ -30,11 +30,11 @@ Optimizer keep_mean(double decay) {
   mean_of.begin = [zeros = mean_of.begin](const Tensor& w) { return zeros(w) + wide(w); };
   return piece("mean", {mean_of, count_slot()}, [=](Update& of) {
     Tensor& count = of.slots[1][0];
-    const Tensor part = Tensor::where(count > 0, decay, 0.0);
+    const Tensor part = where(count > 0, decay, 0.0);
     count = count + 1;
     for (size_t i = 0; i < of.updates.size(); ++i) {
       Tensor& mean = of.slots[0][i];
-      const Tensor now = of.parameters[i].tensor->cast(mean.dtype()) + of.updates[i];
+      const Tensor now = of.parameters[i].tensor->astype(mean.dtype()) + of.updates[i];
       mean = mean * part + now * (1 - part);
     }
   });
@@ -49,7 +49,7 @@ void fields::set_means(const std::vector<Named>& learned, const Optimizer& optim
     for (const NamedState& one : kept) {
       const size_t at = one.name.size() - std::min(one.name.size(), name.size());
       if (one.name.substr(at) != name || (at > 0 && one.name[at - 1] != '.')) continue;
-      *named.tensor = one.tensor->cast(named.tensor->dtype());
+      *named.tensor = one.tensor->astype(named.tensor->dtype());
       found = true;
     }
     TN_REQUIRE(found, "[nn.averaged] expected an optimizer with keep_mean, got one without");

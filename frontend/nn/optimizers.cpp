@@ -5,7 +5,6 @@
 
 #include "core/support/error.hpp"
 #include "frontend/nn/piece.hpp"
-#include "tenon/math.hpp"
 #include "tenon/nn/schedules.hpp"
 
 namespace tenon::nn {
@@ -24,7 +23,7 @@ void check_parts(const char* op, double b1, double b2) {
 Optimizer each(std::string name, std::function<Tensor(const Tensor& u, const Tensor& w)> f) {
   return piece(std::move(name), {}, [f = std::move(f)](Update& of) {
     for (size_t i = 0; i < of.updates.size(); ++i)
-      of.updates[i] = f(of.updates[i], of.parameters[i].tensor->cast(of.updates[i].dtype()));
+      of.updates[i] = f(of.updates[i], of.parameters[i].tensor->astype(of.updates[i].dtype()));
   });
 }
 
@@ -39,7 +38,7 @@ Tensor norm_of_all(const Tensor& x) { return x.square().sum().sqrt(); }
 Tensor newton_schulz(Tensor x, int steps) {
   x = x / (norm_of_all(x) + 1e-7);
   for (int i = 0; i < steps; ++i) {
-    const Tensor square = x.matmul(x.transpose());
+    const Tensor square = x.matmul(x.matrix_transpose());
     x = 3.4445 * x + (-4.7750 * square + 2.0315 * square.matmul(square)).matmul(x);
   }
   return x;
@@ -130,7 +129,7 @@ Optimizer scale_by_trust_ratio() {
   return each("trust", [](const Tensor& u, const Tensor& w) {
     const Tensor of_w = norm_of_all(w), of_u = norm_of_all(u);
     const Tensor usable = (of_w > 0) & (of_u > 0);
-    return u * Tensor::where(usable, of_w / Tensor::where(of_u > 0, of_u, 1.0), 1.0);
+    return u * where(usable, of_w / where(of_u > 0, of_u, 1.0), 1.0);
   });
 }
 
@@ -141,8 +140,8 @@ Optimizer orthogonalise(int steps) {
     const Tensor x = u.reshape({u.size(0), -1});
     const double rows = static_cast<double>(x.size(0)), columns = static_cast<double>(x.size(1));
     const bool is_tall = rows > columns;
-    const Tensor out = newton_schulz(is_tall ? x.transpose() : x, steps);
-    return (is_tall ? out.transpose() : out).reshape(u.shape()) *
+    const Tensor out = newton_schulz(is_tall ? x.matrix_transpose() : x, steps);
+    return (is_tall ? out.matrix_transpose() : out).reshape(u.shape()) *
            std::sqrt(std::max(1.0, rows / columns));
   });
 }
@@ -167,7 +166,7 @@ Optimizer add_decayed_weights(double decay, const Which& which) {
     for (size_t i = 0; i < of.updates.size(); ++i) {
       if (which && !which(of.parameters[i])) continue;
       Tensor& u = of.updates[i];
-      u = u + of.parameters[i].tensor->cast(u.dtype()) * decay;
+      u = u + of.parameters[i].tensor->astype(u.dtype()) * decay;
     }
   });
 }

@@ -38,7 +38,7 @@ struct Run {
   explicit Run(Context& context) : x(normal(Key(5, context), {8, 3})) {}
   void steps(int count) {
     for (int i = 0; i < count; ++i) {
-      const auto [loss, gradients] = nn::value_and_gradient(
+      const auto [loss, gradients] = nn::value_and_grad(
           net, [&](CheckpointNet& m) { return m(x, nn::Mode::training()).square().mean(); });
       optimizer.update(net, gradients, state);
       nn::realize(net, state);
@@ -47,7 +47,7 @@ struct Run {
   std::vector<float> weights() {
     std::vector<float> out;
     for (const nn::Named& named : nn::tensors(net))
-      for (const float value : named.tensor->cast(DType::kF32).to_vector<float>())
+      for (const float value : named.tensor->astype(DType::kF32).to_vector<float>())
         out.push_back(value);
     return out;
   }

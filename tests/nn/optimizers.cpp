@@ -44,7 +44,7 @@ TEST_CASE("partitions within partitions split what is left") {
   nn::OptimizerState state = optimizer.init(model);
   for (const std::vector<Tensor>& kept : state.slots) CHECK(kept.size() <= 1);
   const Tensor before = *model.bias;
-  optimizer.update(model, {Tensor::ones({2, 3}), Tensor::ones({2})}, state);
+  optimizer.update(model, {ones({2, 3}), ones({2})}, state);
   CHECK(model.weight.to_vector<float>() == weight);
   CHECK((*model.bias - before - 1).abs().max().item<float>() < 1e-6F);
 }

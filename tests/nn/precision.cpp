@@ -29,17 +29,17 @@ struct Normed {
 
 TEST_CASE("gradients that f16 does not hold are there where the loss was scaled") {
   on_each_device([](Context& context) {
-    const Tensor x = Tensor::full({2}, 0x1p-13, DType::kF16, context);
+    const Tensor x = full({2}, 0x1p-13, DType::kF16, context);
     const auto learned = [&](const nn::Optimizer& optimizer) {
       One model;
       nn::initialise(model, Key(1, context));
       nn::OptimizerState state = optimizer.init(model);
-      const auto [loss, gradients] = nn::value_and_gradient(model, [&](One& m) {
+      const auto [loss, gradients] = nn::value_and_grad(model, [&](One& m) {
         const Tensor narrow = nn::compute_in(DType::kF16, m, [&](One& n) {
           CHECK(n.w.dtype() == DType::kF16);
           return (n.w * x * x).sum();
         });
-        return narrow.cast(DType::kF32) * nn::loss_scale(optimizer, state);
+        return narrow.astype(DType::kF32) * nn::loss_scale(optimizer, state);
       });
       CHECK(gradients[0].dtype() == DType::kF32);
       optimizer.update(model, gradients, state);
@@ -58,11 +58,11 @@ TEST_CASE("what a narrow copy keeps is kept in the model, in its dtype") {
   on_each_device([](Context& context) {
     Normed model;
     nn::initialise(model, Key(1, context));
-    const Tensor x = normal(Key(2, context), {5, 3}).cast(DType::kBF16);
+    const Tensor x = normal(Key(2, context), {5, 3}).astype(DType::kBF16);
     const std::vector<float> before = model.bn.running_mean.to_vector<float>();
-    const auto [loss, gradients] = nn::value_and_gradient(model, [&](Normed& m) {
+    const auto [loss, gradients] = nn::value_and_grad(model, [&](Normed& m) {
       return nn::compute_in(DType::kBF16, m, [&](Normed& n) {
-        return n.bn(n.fc(x), nn::Mode::training()).cast(DType::kF32).square().sum();
+        return n.bn(n.fc(x), nn::Mode::training()).astype(DType::kF32).square().sum();
       });
     });
     CHECK(model.bn.running_mean.dtype() == DType::kF32);
@@ -80,10 +80,10 @@ TEST_CASE("a scale that shrank as far as it can lets a finite gradient through")
     One model;
     nn::initialise(model, Key(1, context));
     nn::OptimizerState state = optimizer.init(model);
-    optimizer.update(model, {Tensor::full({2}, INFINITY, DType::kF32, context)}, state);
+    optimizer.update(model, {full({2}, INFINITY, DType::kF32, context)}, state);
     const Tensor scale = nn::loss_scale(optimizer, state);
     CHECK(scale.item<float>() == 0x1p-126F);
-    optimizer.update(model, {Tensor::full({2}, 1, DType::kF32, context) * scale}, state);
+    optimizer.update(model, {full({2}, 1, DType::kF32, context) * scale}, state);
     CHECK(model.w.to_vector<float>() == std::vector<float>{0, 0});
   });
 }
@@ -103,7 +103,7 @@ TEST_CASE("means of parameters begin with them") {
           return std::tuple(m, kept);
         },
         {.name = "step", .donate = {0, 1}});
-    const Tensor gradient = Tensor::full({2}, 1, DType::kF32, context);
+    const Tensor gradient = full({2}, 1, DType::kF32, context);
     for (const float expected : {1.0F, 0.0F, 0.0F, -0.5F}) {  // w is 1, 0, 0, -1
       std::tie(model, state) = step(model, state, gradient);
       CHECK(mean() == std::vector<float>{expected, expected});
@@ -140,8 +140,8 @@ TEST_CASE("pieces around others refuse what means nothing") {
                        "accumulate.sum.w", "accumulate.count", "accumulate.adam.mean.w",
                        "accumulate.adam.square.w", "accumulate.adam.count", "accumulate.rate.count",
                        "accumulate.mean.parameter.w", "accumulate.mean.count"});
-    around.update(model, {Tensor::full({2}, 1, DType::kF32, context)}, kept);
-    around.update(model, {Tensor::full({2}, 1, DType::kF32, context)}, kept);
+    around.update(model, {full({2}, 1, DType::kF32, context)}, kept);
+    around.update(model, {full({2}, 1, DType::kF32, context)}, kept);
     CHECK(nn::averaged(model, around, kept).w.to_vector<float>() == model.w.to_vector<float>());
   });
 }

@@ -11,6 +11,8 @@
 
 #include "tenon/file_io.hpp"
 #include "tenon/formats/safetensors.hpp"
+#include "tenon/make.hpp"
+#include "tenon/random.hpp"
 #include "tests/tensor/devices.hpp"
 #include "tests/train/learner.hpp"
 
@@ -85,8 +87,8 @@ TEST_CASE("a loop makes the steps of one that is written by hand") {
       const std::vector<Key> keys = rest.split();
       rest = keys[0];
       const std::vector<Tensor> batch = loader.next();
-      auto [loss, gradients] = nn::value_and_gradient(
-          model, [&](Learner& m) { return learner_loss(m, batch, keys[1]); });
+      auto [loss, gradients] =
+          nn::value_and_grad(model, [&](Learner& m) { return learner_loss(m, batch, keys[1]); });
       learner_optimizer().update(model, gradients, state);
       nn::realize(model, state, loss);
       losses.push_back(loss.item<float>());
@@ -179,7 +181,7 @@ TEST_CASE("a checkpoint whose numbers are none is refused") {
     const formats::SafetensorsFile file(path);
     formats::NamedTensors tensors;
     for (const formats::TensorInfo& info : file.tensors())
-      tensors.emplace_back(info.name, Tensor::from(file.read(info.name), context));
+      tensors.emplace_back(info.name, tensor(file.read(info.name), context));
     for (const char* name : {"step", "best", "stale", "epoch", "batch"}) {
       INFO(name);
       formats::Metadata metadata = file.metadata();

@@ -51,7 +51,7 @@ inline const nn::Optimizer& learner_optimizer() {
 inline std::vector<uint32_t> bits_of(Learner& model) {
   std::vector<uint32_t> out;
   for (const nn::Named& named : nn::tensors(model))
-    for (const float value : named.tensor->cast(DType::kF32).to_vector<float>())
+    for (const float value : named.tensor->astype(DType::kF32).to_vector<float>())
       out.push_back(std::bit_cast<uint32_t>(value));
   return out;
 }

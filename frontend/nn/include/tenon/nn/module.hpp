@@ -238,7 +238,7 @@ struct LossAndGradients {
 /// function leaves in tensors that are not learned is kept in the model. Throws kInvalid, naming
 /// the parameter, for one that the loss does not depend on: freeze it.
 template <Module M, class Loss>
-LossAndGradients value_and_gradient(M& model, const Loss& loss);
+LossAndGradients value_and_grad(M& model, const Loss& loss);
 
 namespace fields {
 TENON_API LossAndGradients
@@ -247,7 +247,7 @@ loss_and_gradients(const std::vector<Named>& learned,
 }
 
 template <Module M, class Loss>
-LossAndGradients value_and_gradient(M& model, const Loss& loss) {
+LossAndGradients value_and_grad(M& model, const Loss& loss) {
   M used = model;
   LossAndGradients out =
       fields::loss_and_gradients(learned(model), [&](const std::vector<Tensor>& values) {

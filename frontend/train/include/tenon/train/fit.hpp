@@ -105,7 +105,7 @@ Result fit(M& model, const nn::Optimizer& optimizer, const Batches& batches, con
   const bool scales = nn::scales_loss(optimizer);
   const auto found = [&](M& m, const nn::OptimizerState& kept, const std::vector<Tensor>& batch,
                          const Key& key) {
-    nn::LossAndGradients out = nn::value_and_gradient(m, [&](M& used) {
+    nn::LossAndGradients out = nn::value_and_grad(m, [&](M& used) {
       const Tensor value = fields::loss_of(loss, used, batch, key);
       return scales ? value * nn::loss_scale(optimizer, kept) : value;
     });
