@@ -43,7 +43,7 @@ struct Transformer {
   std::vector<Block> h = std::vector<Block>(4);
   nn::LayerNorm ln_f{{kWidth}};
   nn::Linear head{kWidth, 256, {.bias = false}};
-  TENON_FIELDS(wte, h, ln_f, head)
+  TENON_MODULE(Transformer, wte, h, ln_f, head)
   /// Bytes [n, length] to logits of the next [n, length, 256].
   Tensor operator()(const Tensor& bytes) const {
     Tensor x = wte(bytes);
@@ -83,13 +83,12 @@ int main(int count, char** words) try {
   const Options options = parse_options(count, words, "Learns to count in words.", 200);
   const Text text = make_text();
   const std::vector<Key> keys = Key(options.seed).split(3);
-  Transformer model;
-  nn::initialise(model, keys[0]);
+  Transformer model(keys[0]);
   const nn::Optimizer optimizer = nn::chain(
-      {nn::clip_by_global_norm(1),
-       nn::adamw({.rate = nn::warmup_cosine(4e-3, 20, std::max<int64_t>(options.steps, 21)),
-                  .b2 = 0.99,
-                  .weight_decay = 0.1})});
+      {nn::clip_by_global_norm(1), nn::adamw({.learning_rate = nn::warmup_cosine(
+                                                  4e-3, 20, std::max<int64_t>(options.steps, 21)),
+                                              .b2 = 0.99,
+                                              .weight_decay = 0.1})});
   if (!options.json)
     std::printf("%lld bytes; %lld numbers are learned\n",
                 static_cast<long long>(text.learned.size(0)),

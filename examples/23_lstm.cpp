@@ -21,7 +21,7 @@ struct Reader {
   nn::Embedding embedding{256, kWidth};
   nn::LSTM lstm{kWidth, kSize};
   nn::Linear head{kSize, 256};
-  TENON_FIELDS(embedding, lstm, head)
+  TENON_MODULE(Reader, embedding, lstm, head)
   /// Bytes [length, n] to logits of the next [length, n, 256]; it goes on from a state.
   nn::RecurrentResult operator()(const Tensor& bytes, const std::vector<Tensor>& state = {}) const {
     nn::RecurrentResult out = lstm(embedding(bytes), state);
@@ -62,8 +62,7 @@ int main(int count, char** words) try {
   const Options options = parse_options(count, words, "An LSTM learns to count in words.", 200);
   const Text text = make_text();
   const std::vector<Key> keys = Key(options.seed).split(3);
-  Reader model;
-  nn::initialise(model, keys[0]);
+  Reader model(keys[0]);
   const auto rows = [](const Tensor& all, const Key& key) {
     return drawn(all, key, kBatch, kLength + 1);
   };
@@ -79,7 +78,7 @@ int main(int count, char** words) try {
   };
   train::Result learned;
   if (options.steps > 0)
-    learned = train::fit(model, nn::adamw({.rate = 3e-3}), std::vector{text.learned}, loss,
+    learned = train::fit(model, nn::adamw({.learning_rate = 3e-3}), std::vector{text.learned}, loss,
                          {.steps = options.steps, .key = keys[1]});
   print(learned, options, -1, 1 / std::log(2.0), "bits a byte");
   if (options.json) return 0;

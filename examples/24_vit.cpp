@@ -28,7 +28,7 @@ struct Vit {
   std::vector<Block> blocks = std::vector<Block>(2);
   nn::LayerNorm norm{{kWidth}};
   nn::Linear head{kWidth, 10};
-  TENON_FIELDS(cls, positions, patches, blocks, norm, head)
+  TENON_MODULE(Vit, cls, positions, patches, blocks, norm, head)
 
   /// Images [n, 1, 8, 8] to logits [n, 10], which are read off a token that stands first.
   Tensor operator()(const Tensor& x, const nn::Mode&) const {
@@ -45,9 +45,9 @@ struct Vit {
 int main(int count, char** words) try {
   const Options options =
       parse_options(count, words, "Learns handwritten digits by a vision transformer.", 200);
-  const nn::Optimizer optimizer =
-      nn::adamw({.rate = nn::warmup_cosine(3e-3, 20, std::max<int64_t>(options.steps, 21))});
-  learn_digits(Vit(), optimizer, options);
+  const nn::Optimizer optimizer = nn::adamw(
+      {.learning_rate = nn::warmup_cosine(3e-3, 20, std::max<int64_t>(options.steps, 21))});
+  learn_digits(Vit(model_key(options)), optimizer, options);
   return 0;
 } catch (const Error& error) {
   std::fprintf(stderr, "24_vit: %s\n", error.what());

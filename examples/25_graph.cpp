@@ -64,7 +64,7 @@ Tensor normalised_club() {
 
 struct Gcn {
   nn::GCNConv conv1{kMembers, 16}, conv2{16, 2};
-  TENON_FIELDS(conv1, conv2)
+  TENON_MODULE(Gcn, conv1, conv2)
   /// Features [members, n] to logits of both sides [members, 2].
   Tensor operator()(const Tensor& x, const Tensor& graph) const {
     return conv2(conv1(x, graph).relu(), graph);
@@ -82,8 +82,7 @@ int main(int count, char** words) try {
   known.back() = 1;
   const Tensor graph = normalised_club(), features = eye(kMembers);
   const std::vector<tenon::Key> keys = Key(options.seed).split();
-  Gcn model;
-  nn::initialise(model, keys[0]);
+  Gcn model(keys[0]);
   record(options, model, keys[1], [&](const Key&) {
     return formats::NamedTensors{{"graph", graph}};
   });
@@ -91,7 +90,7 @@ int main(int count, char** words) try {
     return nn::cross_entropy(m(all[0], all[1]), all[2]);
   };
   const auto labels = tensor<int64_t>(known, {kMembers});
-  const nn::Optimizer optimizer = nn::adamw({.rate = 1e-2, .weight_decay = 5e-4});
+  const nn::Optimizer optimizer = nn::adamw({.learning_rate = 1e-2, .weight_decay = 5e-4});
   train::Result learned;
   if (options.steps > 0)
     learned = train::fit(model, optimizer, std::vector{features, graph, labels}, loss,

@@ -37,7 +37,7 @@ struct Denoiser {
   nn::Linear in{kPixels, kWidth}, out{kWidth, kPixels};
   nn::Embedding time{kTimes, kWidth}, digit{10, kWidth};
   std::vector<Block> blocks = std::vector<Block>(3);
-  TENON_FIELDS(in, time, digit, blocks, out)
+  TENON_MODULE(Denoiser, in, time, digit, blocks, out)
   /// Noisy images [n, 64], times and digits [n] to their noise [n, 64].
   Tensor operator()(const Tensor& x, const Tensor& t, const Tensor& digits) const {
     const Tensor of = time(t) + digit(digits);
@@ -91,8 +91,7 @@ int main(int count, char** words) try {
   const Tensor images = known.images.reshape({-1, kPixels}) * 2 - 1;
   const Schedule schedule;
   const std::vector<Key> keys = Key(options.seed).split(3);
-  Denoiser model;
-  nn::initialise(model, keys[0]);
+  Denoiser model(keys[0]);
   record(options, model, keys[1], [&](const Key& key) { return drawn(key, images.size(0)); });
   const auto loss = [](Denoiser& m, const std::vector<Tensor>& all, const Key& key) {
     const auto draws = drawn(key, all[0].size(0));
@@ -101,8 +100,8 @@ int main(int count, char** words) try {
     const Tensor x = left.sqrt() * all[0].take(at, 0) + (1 - left).sqrt() * noise;
     return nn::mse_loss(m(x, t, all[1].take(at, 0)), noise);
   };
-  const nn::Optimizer optimizer =
-      nn::adamw({.rate = nn::warmup_cosine(3e-3, 20, std::max<int64_t>(options.steps, 21))});
+  const nn::Optimizer optimizer = nn::adamw(
+      {.learning_rate = nn::warmup_cosine(3e-3, 20, std::max<int64_t>(options.steps, 21))});
   train::Result learned;
   if (options.steps > 0)
     learned = train::fit(model, optimizer, std::vector{images, known.labels, schedule.left}, loss,

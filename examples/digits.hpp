@@ -38,6 +38,9 @@ inline tenon::Tensor drawn_digits(const tenon::Key& key, int64_t count) {
   return tenon::randint(key, {64}, 0, count);
 }
 
+/// Of the numbers that a model begins with.
+inline tenon::Key model_key(const Options& options) { return tenon::Key(options.seed).split()[0]; }
+
 template <class Model>
 void learn_digits(Model model, const tenon::nn::Optimizer& optimizer, const Options& options) {
   using tenon::Key;
@@ -45,7 +48,6 @@ void learn_digits(Model model, const tenon::nn::Optimizer& optimizer, const Opti
   namespace nn = tenon::nn;
   const auto [known, held] = read_digits();
   const std::vector<Key> keys = Key(options.seed).split();
-  nn::initialise(model, keys[0]);
   record(options, model, keys[1], [count = known.images.size(0)](const Key& key) {
     return tenon::formats::NamedTensors{{"images", drawn_digits(key.split()[0], count)}};
   });

@@ -77,9 +77,8 @@ class Training {
   }
 
   int run() {
-    Learner learner(model_);
     const std::vector<Key> keys = Key(options_.seed, *context_).split();
-    nn::initialise(learner, keys[0]);
+    auto learner = nn::init(Learner(model_), keys[0]);
     data::Loader loader(data::from_arrays(known_), {.batch = options_.batch, .seed = options_.seed},
                         *context_);
     const Model step = sized("--data", known_, options_.batch);

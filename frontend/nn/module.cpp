@@ -49,7 +49,7 @@ void tell_names(const std::vector<Named>& tensors) {
   }
 }
 
-void initialise(const std::vector<Named>& tensors, const Key& key) {
+void fields::initialise(const std::vector<Named>& tensors, const Key& key) {
   if (tensors.empty()) return;
   tell_names(tensors);
   const std::vector<Key> keys = key.split(static_cast<int64_t>(tensors.size()));

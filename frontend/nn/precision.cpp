@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/support/error.hpp"
-#include "frontend/nn/run_where.hpp"
+#include "frontend/nn/optimizers/run_where.hpp"
 
 namespace tenon::nn {
 namespace {

@@ -23,7 +23,7 @@ Context& ContextRef::get() const {
 const std::shared_ptr<Tensor::State>& Tensor::state() const {
   TN_REQUIRE(state_ != nullptr,
              "[tensor] expected a Tensor, got one without a value: it was "
-             "moved from, or is a parameter that nothing has initialised");
+             "moved from, or is a parameter of a layer or a model made without a key");
   TN_REQUIRE(state_->given_to.empty(),
              "[tensor] expected a Tensor with a value, got one that was donated to [{}]; use what "
              "that returned",

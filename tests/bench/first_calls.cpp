@@ -153,7 +153,7 @@ Facts gpt2_forward() {
 
 Facts gpt2_step() {
   Gpt2 model;
-  const nn::Optimizer optimizer = nn::adamw({.rate = 1e-4});
+  const nn::Optimizer optimizer = nn::adamw({.learning_rate = 1e-4});
   nn::OptimizerState state;
   const auto step = compile(
       [&](Gpt2 m, nn::OptimizerState s, const Tensor& words) {

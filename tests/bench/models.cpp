@@ -98,7 +98,7 @@ Call learning(const nn::Optimizer& optimizer, const Tensor& x, const Tensor& y,
     nn::OptimizerState optimizer;
   };
   const auto state = std::make_shared<State>();
-  nn::initialise(state->model, Key(1, x.context()));
+  state->model = nn::init(Model(), Key(1, x.context()));
   formats::NamedTensors tensors = named(state->model);
   tensors.emplace_back("x", x);
   tensors.emplace_back("y", y);

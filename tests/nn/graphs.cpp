@@ -109,10 +109,8 @@ TEST_CASE("sizes, factors and graphs that do not fit are errors that name the la
       },
       "[nn.fractional_max_pool] expected a window and so many places for it in 4 elements, got "
       "2 and 4");
-  nn::GCNConv gcn(5, 2);
-  nn::GATConv gat(5, 2);
-  nn::initialise(gcn, Key(1));
-  nn::initialise(gat, Key(1));
+  nn::GCNConv gcn(5, 2, Key(1));
+  nn::GATConv gat(5, 2, Key(1));
   const Tensor nodes = ones({4, 5});
   refuses(
       [&] {

@@ -58,20 +58,36 @@ TEST_CASE("tensors of a model have the names that PyTorch gives them, in the ord
   CHECK(nn::count(net) == 12 + 4 + 2 * (16 + 4 + 4 + 4) + 8);
 }
 
-TEST_CASE("a parameter has no value before it is initialised, and says so") {
+TEST_CASE("a parameter of what was made without a key has no value, and says so") {
   ModuleNet net;
-  refuses([&] { net.out(ones({1, 4})); }, "a parameter that nothing has initialised");
+  refuses([&] { net.out(ones({1, 4})); }, "a parameter of a layer or a model made without a key");
   refuses([&] { nn::value_and_grad(net, [](ModuleNet& m) {
                   return m(ones({1, 3})).sum();
                 }); },
-          "a parameter that nothing has initialised");
+          "a parameter of a layer or a model made without a key");
+}
+
+TEST_CASE("a model that is made with a key has values, and those that init gives") {
+  struct Mlp {
+    nn::Linear fc1{3, 4}, fc2{4, 2};
+    TENON_MODULE(Mlp, fc1, fc2)
+  };
+  struct Declared {
+    nn::Linear fc1{3, 4}, fc2{4, 2};
+    TENON_FIELDS(fc1, fc2)
+  };
+  static_assert(!std::is_default_constructible_v<Mlp>);
+  Mlp model(Key(1));
+  const Declared same = nn::init(Declared(), Key(1));
+  CHECK(model.fc2.weight.to_vector<float>() == same.fc2.weight.to_vector<float>());
+  refuses([&] { model.fc2(ones({1, 3})); }, "in layer fc2");
+  const nn::Linear layer(3, 4, Key(1)), alone = nn::init(nn::Linear(3, 4), Key(1));
+  CHECK(layer.weight.to_vector<float>() == alone.weight.to_vector<float>());
 }
 
 TEST_CASE("equal keys give equal models, others others, and each parameter its own values") {
-  ModuleNet a, b, c;
-  nn::initialise(a, Key(1));
-  nn::initialise(b, Key(1));
-  nn::initialise(c, Key(2));
+  ModuleNet a = nn::init(ModuleNet(), Key(1)), b = nn::init(ModuleNet(), Key(1)),
+            c = nn::init(ModuleNet(), Key(2));
   const auto of = [](ModuleNet& net) { return net.blocks[0].fc.weight.to_vector<float>(); };
   CHECK(of(a) == of(b));
   CHECK(of(a) != of(c));
@@ -80,14 +96,13 @@ TEST_CASE("equal keys give equal models, others others, and each parameter its o
 }
 
 TEST_CASE("a value of another shape or dtype is refused, and a model can be given another dtype") {
-  nn::Linear layer(3, 2);
+  nn::Linear layer(3, 2, Key(1));
   refuses(
       [&] {
         layer.weight = zeros({3, 2});
       },
       "expected a value of type f32[2, 3], got f32[3, 2]");
   refuses([&] { layer.weight = zeros({2, 3}, DType::kF16); }, "got f16[2, 3]");
-  nn::initialise(layer, Key(1));
   nn::map(layer, [](const std::string&, const Tensor& x) { return x.astype(DType::kBF16); });
   CHECK(layer(ones({1, 3}, DType::kBF16)).dtype() == DType::kBF16);
 }
@@ -109,7 +124,7 @@ TEST_CASE("errors of a layer say where in its model it is") {
   ModuleNet net;
   const Tensor x = ones({2, 4});
   refuses([&] { return net.blocks[1].fc(x); }, "in the last axis, got 4");
-  nn::initialise(net, Key(1));
+  net = nn::init(net, Key(1));
   const std::string at = std::filesystem::temp_directory_path() / "tenon_names.safetensors";
   nn::save(at, net.blocks[1]);
   ModuleNet loaded;
@@ -127,11 +142,9 @@ TEST_CASE("errors of a layer say where in its model it is") {
 }
 
 TEST_CASE("shapes that do not fit a layer are errors that name it") {
-  nn::Linear layer(3, 2);
-  nn::initialise(layer, Key(1));
+  nn::Linear layer(3, 2, Key(1));
   refuses([&] { layer(ones({2, 4})); }, "[nn.linear] expected 3 inputs in the last axis, got 4");
-  nn::Conv2d conv(2, 4, 3);
-  nn::initialise(conv, Key(1));
+  nn::Conv2d conv(2, 4, 3, Key(1));
   refuses(
       [&] {
         conv(ones({1, 3, 8, 8}));
@@ -144,16 +157,14 @@ TEST_CASE("shapes that do not fit a layer are errors that name it") {
       "[nn.windows] expected windows within axis 2 of size 2, got 3 elements");
   refuses([] { nn::Conv2d(3, 4, 3, {.groups = 2}); },
           "[nn.conv] expected channels above 0 that divide into groups, got 4 and 3 in 2 groups");
-  nn::RMSNorm norm(8);
-  nn::initialise(norm, Key(1));
+  nn::RMSNorm norm(8, Key(1));
   refuses([&] { norm(ones({4, 1})); }, "[nn.rms_norm] expected a last axis of size 8, got 1");
   refuses(
       [] {
         nn::nll_loss(ones({2, 3}), ones({2}));
       },
       "[nn.nll_loss] expected integer labels in the shape of f32[2, 3] without axis 1, got f32[2]");
-  nn::LayerNorm plain({8}, {.weight = false});
-  nn::initialise(plain, Key(1));
+  const nn::LayerNorm plain({8}, Key(1), {.weight = false});
   refuses(
       [&] {
         plain(ones({4, 1}));
@@ -165,8 +176,7 @@ TEST_CASE("shapes that do not fit a layer are errors that name it") {
        {nn::ConvTransposeOptions<1>{.stride = 0}, {.padding = -1}, {.dilation = 0}})
     refuses([&] { nn::ConvTranspose1d(1, 1, 2, options); },
             "[nn.conv_transpose] expected strides and dilations above 0");
-  nn::ConvTranspose1d turned(1, 1, 2);
-  nn::initialise(turned, Key(1));
+  nn::ConvTranspose1d turned(1, 1, 2, Key(1));
   refuses(
       [&] {
         turned(ones({1, 1, 0}));
@@ -175,8 +185,7 @@ TEST_CASE("shapes that do not fit a layer are errors that name it") {
   refuses([] { nn::Linear(0, 4); }, "[nn.linear] expected sizes above 0, got 0 and 4");
   refuses([] { nn::GroupNorm(3, 4); }, "[nn.group_norm] expected channels that divide into groups");
   refuses([] { nn::Dropout(1.0); }, "[nn.dropout] expected a rate in [0, 1), got 1");
-  nn::Embedding table(5, 2);
-  nn::initialise(table, Key(1));
+  nn::Embedding table(5, 2, Key(1));
   refuses([&] { table(ones({2})); }, "[nn.embedding] expected integers, got f32");
   refuses(
       [] {
@@ -210,13 +219,12 @@ TEST_CASE("a label that is no class makes the loss NaN, and one to be ignored do
 }
 
 TEST_CASE("what is frozen gets no gradient and no update, and keeps its value") {
-  ModuleNet net;
-  nn::initialise(net, Key(3));
+  ModuleNet net = nn::init(ModuleNet(), Key(3));
   CHECK(nn::freeze(net.blocks) == 8);
   CHECK(nn::freeze(net.blocks) == 0);
   CHECK(nn::learned(net).size() == 3);
   const std::vector<float> before = net.blocks[0].fc.weight.to_vector<float>();
-  const nn::Optimizer optimizer = nn::sgd({.rate = 0.1});
+  const nn::Optimizer optimizer = nn::sgd({.learning_rate = 0.1});
   nn::OptimizerState state = optimizer.init(net);
   const auto [loss, gradients] = nn::value_and_grad(net, [](ModuleNet& m) {
     return m(ones({4, 3}), nn::Mode::training(Key(1))).square().mean();
@@ -237,8 +245,7 @@ TEST_CASE("what is frozen gets no gradient and no update, and keeps its value") 
 }
 
 TEST_CASE("a parameter that the loss does not need is named") {
-  ModuleNet net;
-  nn::initialise(net, Key(3));
+  ModuleNet net = nn::init(ModuleNet(), Key(3));
   refuses([&] { nn::value_and_grad(net, [](ModuleNet& m) {
                   return m.out(ones({1, 4})).sum();
                 }); },
@@ -246,8 +253,7 @@ TEST_CASE("a parameter that the loss does not need is named") {
 }
 
 TEST_CASE("running statistics move while a model learns, and are used when it answers") {
-  nn::BatchNorm norm(2);
-  nn::initialise(norm, Key(1));
+  nn::BatchNorm norm(2, Key(1));
   const Tensor x = tensor<float>({{1, 10}, {3, 30}});
   norm(x, nn::Mode::training());
   CHECK(norm.running_mean.to_vector<float>() == std::vector<float>{0.2f, 2.0f});
@@ -276,10 +282,9 @@ TEST_CASE("dropout draws anew at each use, wants a key, and rests when a model a
 TEST_CASE(
     "a traced step of learning is one plan, moves statistics and options, and lowers the loss") {
   on_each_device([](Context& context) {
-    ModuleNet net;
-    nn::initialise(net, Key(7, context));
+    ModuleNet net = nn::init(ModuleNet(), Key(7, context));
     const nn::Optimizer optimizer =
-        nn::adamw({.rate = nn::warmup_cosine(0.1, 5, 90), .weight_decay = 0.01});
+        nn::adamw({.learning_rate = nn::warmup_cosine(0.1, 5, 90), .weight_decay = 0.01});
     nn::OptimizerState state = optimizer.init(net);
     const auto step = compile(
         [&](ModuleNet model, nn::OptimizerState kept, Tensor x, Tensor y, Key key) {
@@ -313,9 +318,7 @@ TEST_CASE(
 TEST_CASE("a frozen model is traced apart from one that learns, and so are other options") {
   const auto run = compile([](nn::LayerNorm norm, Tensor x) { return norm(x); });
   const Tensor x = normal(Key(1), {2, 4});
-  nn::LayerNorm a({4}), b({4}, {.epsilon = 1.0});
-  nn::initialise(a, Key(1));
-  nn::initialise(b, Key(1));
+  nn::LayerNorm a({4}, Key(1)), b({4}, Key(1), {.epsilon = 1.0});
   const auto of_a = run(a, x).to_vector<float>(), of_b = run(b, x).to_vector<float>();
   CHECK(of_a != of_b);
   CHECK(run.traces() == 2);

@@ -43,10 +43,10 @@ TEST_CASE("a sequence in pieces is the sequence") {
       const auto [output, after] = m(x, state);
       return std::tuple(output, after);
     });
-    for (nn::Recurrent layers :
-         {nn::Recurrent(nn::LSTM(3, 4, {.layers = 2})),
-          nn::Recurrent(nn::GRU(3, 4, {.layers = 2, .batch_first = true}))}) {
-      nn::initialise(layers, Key(1, context));
+    const Key key(1, context);
+    for (const nn::Recurrent& layers :
+         {nn::Recurrent(nn::LSTM(3, 4, key, {.layers = 2})),
+          nn::Recurrent(nn::GRU(3, 4, key, {.layers = 2, .batch_first = true}))}) {
       const Tensor x = normal(Key(2, context), {6, 6, 3});
       const bool second = layers.batch_first;
       const auto part = [&](int64_t begin, int64_t end) {
@@ -64,8 +64,7 @@ TEST_CASE("a sequence in pieces is the sequence") {
 
 TEST_CASE("one plan serves sequences of all lengths") {
   on_each_device([](Context& context) {
-    nn::RNN layers(3, 4);
-    nn::initialise(layers, Key(1, context));
+    nn::RNN layers(3, 4, Key(1, context));
     const auto f = compile([](nn::RNN m, Tensor x) { return m(x).output.sum(); });
     const Size n = Size::symbol("n", 1, 32);
     const Tensor x = normal(Key(2, context), {9, 2, 3});
@@ -79,9 +78,8 @@ TEST_CASE("one plan serves sequences of all lengths") {
 
 TEST_CASE("dropout is between layers, and while the model learns") {
   on_each_device([](Context& context) {
-    nn::LSTM one(3, 4, {.dropout = 0.5}), two(3, 4, {.layers = 2, .dropout = 0.5});
-    nn::initialise(one, Key(1, context));
-    nn::initialise(two, Key(1, context));
+    const Key key(1, context);
+    nn::LSTM one(3, 4, key, {.dropout = 0.5}), two(3, 4, key, {.layers = 2, .dropout = 0.5});
     const Tensor x = normal(Key(2, context), {5, 2, 3});
     const auto learning = [&] { return nn::Mode::training(Key(3, context)); };
     CHECK(distance(one(x, {}, learning()).output, one(x).output) == 0);
@@ -142,8 +140,7 @@ TEST_CASE("labels and lengths of CTC that mean nothing make NaN") {
 
 TEST_CASE("recurrent layers refuse what does not fit") {
   on_each_device([](Context& context) {
-    nn::LSTM layers(3, 4);
-    nn::initialise(layers, Key(1, context));
+    nn::LSTM layers(3, 4, Key(1, context));
     const auto zeros = [&](const Sizes& shape, DType dtype = DType::kF32) {
       return tenon::zeros(shape, dtype, context);
     };

@@ -16,7 +16,7 @@ struct SummaryNet {
   nn::Linear fc1{64, 128};
   nn::BatchNorm bn{128};  // fields in another order than calls
   nn::Linear fc3{16, 10, {.bias = false}}, fc2{128, 16};
-  TENON_FIELDS(fc1, bn, fc3, fc2)
+  TENON_MODULE(SummaryNet, fc1, bn, fc3, fc2)
   Tensor operator()(const Tensor& x) { return fc3(fc2(bn(fc1(x), nn::Mode()).relu()).relu()) * 2; }
 };
 
@@ -24,8 +24,7 @@ struct SummaryNet {
 
 TEST_CASE("a table tells shapes, parameters, operations and kernels of a model") {
   on_each_device([](Context& context) {
-    SummaryNet model;
-    nn::initialise(model, Key(1, context));
+    SummaryNet model(Key(1, context));
     nn::freeze(model.fc3);
     model.fc2.weight = model.fc2.weight.softmax();  // lazy
     const Tensor x = normal(Key(2, context), {32, 64});

@@ -26,7 +26,7 @@ std::string said(const Tensor& x, const std::vector<std::pair<std::string, Tenso
 
 struct Scale {
   nn::Parameter w{std::vector<int64_t>{3}, nn::constant(1)};
-  TENON_FIELDS(w)
+  TENON_MODULE(Scale, w)
 };
 
 /// The variable for as long as this lives.
@@ -74,9 +74,8 @@ TEST_CASE("the op that first gave a NaN or an infinity is found in a graph") {
 TEST_CASE("TENON_CHECK_NAN=1 names the op, in the loss and in a gradient, and changes no number") {
   on_each_device([](Context& context) {
     const auto fit = [&](const auto& loss, const Tensor& x) {
-      Scale model;
-      nn::initialise(model, Key(1, context));
-      train::fit(model, nn::sgd({.rate = 0.1}), std::vector<Tensor>{x}, loss,
+      Scale model(Key(1, context));
+      train::fit(model, nn::sgd({.learning_rate = 0.1}), std::vector<Tensor>{x}, loss,
                  {.steps = 20, .progress = false});
       return model.w.to_vector<float>();
     };
@@ -96,8 +95,7 @@ TEST_CASE("TENON_CHECK_NAN=1 names the op, in the loss and in a gradient, and ch
     CHECK_THROWS_WITH(fit(good, zero / zero),
                       ContainsSubstring("in the loss: part 0 of the batch has a NaN: f32[3]"));
     // Not even statistics.
-    Learner model;
-    nn::initialise(model, Key(1, context));
+    Learner model(Key(1, context));
     const std::vector<uint32_t> before = bits_of(model);
     const Batch batch{zeros({4, 6}, DType::kF32, context) / 0.0, zeros({4}, DType::kI64, context)};
     CHECK_THROWS_WITH(train::fit(model, learner_optimizer(), batch, learner_loss,

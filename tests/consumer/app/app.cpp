@@ -26,7 +26,7 @@ int main(int count, char** arguments) try {
   const auto loss = [](tenon::nn::Linear& m, const std::vector<Tensor>& batch) {
     return tenon::nn::mse_loss(m(batch[0]), batch[1]);
   };
-  tenon::train::fit(layer, tenon::nn::sgd({.rate = 0.05}), loader, loss, {.steps = 40});
+  tenon::train::fit(layer, tenon::nn::sgd({.learning_rate = 0.05}), loader, loss, {.steps = 40});
 
   tenon::formats::write_safetensors("layer.safetensors",
                                     tenon::formats::NamedTensors{{"weight", layer.weight}});

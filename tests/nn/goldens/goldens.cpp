@@ -258,27 +258,27 @@ nn::Optimizer spoiled(const nn::Optimizer& inner) {
 }
 
 const std::map<std::string, nn::Optimizer> kOptimizers{
-    {"sgd", nn::sgd({.rate = 0.05})},
-    {"sgd_momentum", nn::sgd({.rate = 0.05, .momentum = 0.9, .weight_decay = 0.01})},
-    {"sgd_nesterov", nn::sgd({.rate = 0.05, .momentum = 0.9, .nesterov = true})},
+    {"sgd", nn::sgd({.learning_rate = 0.05})},
+    {"sgd_momentum", nn::sgd({.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 0.01})},
+    {"sgd_nesterov", nn::sgd({.learning_rate = 0.05, .momentum = 0.9, .nesterov = true})},
     {"adam", nn::adam(0.01)},
-    {"adamw", nn::adamw({.rate = 0.01, .weight_decay = 0.1})},
-    {"rmsprop", nn::rmsprop({.rate = 0.01})},
-    {"rmsprop_momentum", nn::rmsprop({.rate = 0.01, .momentum = 0.5})},
+    {"adamw", nn::adamw({.learning_rate = 0.01, .weight_decay = 0.1})},
+    {"rmsprop", nn::rmsprop({.learning_rate = 0.01})},
+    {"rmsprop_momentum", nn::rmsprop({.learning_rate = 0.01, .momentum = 0.5})},
     {"adagrad", nn::adagrad(0.05)},
-    {"adafactor", nn::adafactor({.rate = 0.05, .weight_decay = 0.1})},
-    {"lion", nn::lion({.rate = 1e-4, .weight_decay = 0.1})},
-    {"lamb", nn::lamb({.rate = 1e-2, .weight_decay = 0.05})},
-    {"muon", nn::muon({.rate = 0.02})},
-    {"clipped", nn::chain({nn::clip_by_global_norm(0.5), nn::scale_by_rate(0.1)})},
-    {"scheduled", nn::sgd({.rate = nn::warmup_cosine(0.1, 10, 80, 0.01)})},
-    {"accumulated", nn::accumulate(3, nn::adamw({.rate = 0.01, .weight_decay = 0.1}))},
-    {"with_mean", nn::chain({nn::sgd({.rate = 0.05}), nn::keep_mean(0.9)})},
-    {"loss_scaled", spoiled(nn::scale_loss(nn::sgd({.rate = 0.05, .momentum = 0.9}),
+    {"adafactor", nn::adafactor({.learning_rate = 0.05, .weight_decay = 0.1})},
+    {"lion", nn::lion({.learning_rate = 1e-4, .weight_decay = 0.1})},
+    {"lamb", nn::lamb({.learning_rate = 1e-2, .weight_decay = 0.05})},
+    {"muon", nn::muon({.learning_rate = 0.02})},
+    {"clipped", nn::chain({nn::clip_by_global_norm(0.5), nn::scale_by_learning_rate(0.1)})},
+    {"scheduled", nn::sgd({.learning_rate = nn::warmup_cosine(0.1, 10, 80, 0.01)})},
+    {"accumulated", nn::multi_steps(nn::adamw({.learning_rate = 0.01, .weight_decay = 0.1}), 3)},
+    {"with_mean", nn::chain({nn::sgd({.learning_rate = 0.05}), nn::ema(0.9)})},
+    {"loss_scaled", spoiled(nn::scale_loss(nn::sgd({.learning_rate = 0.05, .momentum = 0.9}),
                                            {.begin = 8, .interval = 4}))},
-    {"partitioned",
-     nn::partition([](const nn::Named& w) { return w.tensor->rank() == 2; },
-                   nn::muon({.rate = 0.02}), nn::adamw({.rate = 0.01, .weight_decay = 0.1}))},
+    {"partitioned", nn::partition([](const nn::Named& w) { return w.tensor->rank() == 2; },
+                                  nn::muon({.learning_rate = 0.02}),
+                                  nn::adamw({.learning_rate = 0.01, .weight_decay = 0.1}))},
 };
 
 }  // namespace
@@ -366,7 +366,7 @@ TEST_CASE("a hundred steps of L-BFGS down one function are those of PyTorch") {
       if (test.function != "lbfgs") continue;
       const Call call{context, tensors_of(test.inputs, context), test.attributes};
       const nn::Optimizer optimizer =
-          nn::lbfgs({.rate = call.real("rate"), .history = call.integer("history")});
+          nn::lbfgs({.learning_rate = call.real("rate"), .history_size = call.integer("history")});
       Two model{call.in[0], call.in[1]};
       nn::OptimizerState state = optimizer.init(model);
       const auto step = compile([&](Two m, nn::OptimizerState s, Tensors in) {

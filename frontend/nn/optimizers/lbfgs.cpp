@@ -6,11 +6,11 @@
 #include <algorithm>
 
 #include "core/support/error.hpp"
-#include "frontend/nn/piece.hpp"
+#include "frontend/nn/optimizers/piece.hpp"
 #include "tenon/linalg.hpp"
 #include "tenon/make.hpp"
 #include "tenon/move.hpp"
-#include "tenon/nn/optimizers.hpp"
+#include "tenon/nn/optimizers/optimizers.hpp"
 
 namespace tenon::nn {
 namespace {
@@ -120,10 +120,10 @@ Tensor largest(const std::vector<Tensor>& g) {
 
 /// Of the step along the direction; the first is short where the gradient is long.
 Tensor size_of(const Kept& kept, const std::vector<Tensor>& g, const Tensor& is_done,
-               const Rate& rate) {
+               const Rate& learning_rate) {
   const Tensor sum = over(g.size(), [&](size_t i) { return g[i].abs().sum(); });
   const Tensor first = where(is_done, 1.0, 1.0 / sum).minimum(1.0);
-  return where(kept.count > 0, 1.0, first) * rate(kept.count);
+  return where(kept.count > 0, 1.0, first) * learning_rate(kept.count);
 }
 
 /// Makes the step, and keeps it.
@@ -132,8 +132,8 @@ void go(Update& of, const Kept& kept, const std::vector<Tensor>& g, const Tensor
   const size_t n = g.size();
   const std::vector<Tensor> to = direction(kept, g);
   const Tensor slope = over(n, [&](size_t i) { return (g[i] * to[i]).sum(); });
-  const Tensor size = size_of(kept, g, is_done, options.rate);
-  const Tensor stays = is_done | (slope > -options.change_tolerance);
+  const Tensor size = size_of(kept, g, is_done, options.learning_rate);
+  const Tensor stays = is_done | (slope > -options.tolerance_change);
   for (size_t i = 0; i < n; ++i) {
     const Tensor step = to[i] * size;
     of.updates[i] = where(stays, 0.0, step).reshape(of.updates[i].shape());
@@ -146,12 +146,13 @@ void go(Update& of, const Kept& kept, const std::vector<Tensor>& g, const Tensor
 }  // namespace
 
 Optimizer lbfgs(const LbfgsOptions& options) {
-  TN_REQUIRE(options.history > 0, "[nn.lbfgs] expected a history above 0, got {}", options.history);
-  return piece("lbfgs", slots_of(options.history), [options](Update& of) {
+  TN_REQUIRE(options.history_size > 0, "[nn.lbfgs] expected a history_size above 0, got {}",
+             options.history_size);
+  return piece("lbfgs", slots_of(options.history_size), [options](Update& of) {
     const Kept kept(of);
     std::vector<Tensor> g;
     for (const Tensor& u : of.updates) g.push_back(u.ravel());
-    const Tensor is_done = largest(g) <= options.gradient_tolerance;
+    const Tensor is_done = largest(g) <= options.tolerance_grad;
     remember(kept, g, is_done);
     go(of, kept, g, is_done, options);
   });

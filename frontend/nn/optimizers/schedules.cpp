@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "tenon/nn/schedules.hpp"
+#include "tenon/nn/optimizers/schedules.hpp"
 
 #include "tenon/make.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "frontend/nn/run_where.hpp"
+#include "frontend/nn/optimizers/run_where.hpp"
 
 #include "core/support/error.hpp"
-#include "frontend/nn/piece.hpp"
+#include "frontend/nn/optimizers/piece.hpp"
 #include "tenon/nn/precision.hpp"
 
 namespace tenon::nn {

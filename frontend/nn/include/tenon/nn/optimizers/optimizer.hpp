@@ -2,7 +2,7 @@
 // Optimizers: chains of pieces, each of which makes better updates of the updates before it, the
 // first of gradients. What a chain keeps is a plain value beside the model.
 //
-//   const nn::Optimizer optimizer = nn::adamw({.rate = 1e-3});
+//   const nn::Optimizer optimizer = nn::adamw({.learning_rate = 1e-3});
 //   nn::OptimizerState state = optimizer.init(model);
 //   auto [loss, gradients] = nn::value_and_grad(model, [&](Mlp& m) { .. });
 //   optimizer.update(model, gradients, state);
