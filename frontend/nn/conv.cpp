@@ -72,7 +72,7 @@ Tensor windows_before_counts(const Tensor& x, const Shape& sizes, const Shape& s
                "[nn.windows] expected windows within axis {} of size {}, got {} elements {} apart",
                lead + static_cast<int>(i), length, sizes[i], dilations[i]);
     const int64_t count = (length - dilations[i] * (sizes[i] - 1) - 1) / strides[i] + 1;
-    out = windows_of_last(moveaxis(out, {lead}, {-1}), sizes[i], strides[i], dilations[i], count);
+    out = windows_of_last(moveaxis(out, lead, -1), sizes[i], strides[i], dilations[i], count);
   }
   std::vector<int> axes;
   for (int i = 0; i < lead; ++i) axes.push_back(i);
@@ -100,14 +100,14 @@ Tensor padded(const Tensor& x, const std::array<int64_t, N>& padding, Padding mo
 /// Each element followed by step - 1 zeros, but for the last.
 Tensor spread(const Tensor& x, int axis, int64_t step) {
   if (step == 1) return x;
-  Tensor out = moveaxis(x, {axis}, {-1});
+  Tensor out = moveaxis(x, axis, -1);
   Shape shape = out.shape();
   const int64_t length = shape.back();
   std::vector<std::pair<int64_t, int64_t>> pairs(shape.size() + 1);
   pairs.back() = {0, step - 1};
   out = out.expand_dims(-1).pad(std::move(pairs));
   shape.back() = length * step;
-  return moveaxis(last_part(out.reshape(shape), (length - 1) * step + 1), {-1}, {axis});
+  return moveaxis(last_part(out.reshape(shape), (length - 1) * step + 1), -1, axis);
 }
 
 void check_rank(const char* op, const Tensor& x, int sizes, int64_t channels) {

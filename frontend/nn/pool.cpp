@@ -81,7 +81,7 @@ Tensor gathered(const Tensor& x, int axis, const Parts& parts) {
   Shape shape = x.shape();
   shape[static_cast<size_t>(axis)] = m;
   shape.insert(shape.begin() + axis + 1, parts.most);
-  return moveaxis(x.take(index, axis).reshape(shape), {axis + 1}, {-1});
+  return moveaxis(x.take(index, axis).reshape(shape), axis + 1, -1);
 }
 
 /// Each axis by itself, which is the same for sums over boxes and for maxima.
@@ -170,13 +170,13 @@ Tensor fractional_max_pool(const Tensor& x, const Shape& window, const Shape& si
                                ((k + s) * step).floor() - (s * step).floor())
                              .astype(DType::kI64);  // [.., count]
     // Windows at every place, of which the drawn ones are taken: [.., others.., count, size].
-    const Tensor all = windows(moveaxis(out, {axis}, {-1}), {size}, {1}, {1});
+    const Tensor all = windows(moveaxis(out, axis, -1), {size}, {1}, {1});
     Shape at = all.shape();
     Shape beside = begin.shape();
     beside.insert(beside.end() - 1, static_cast<size_t>(n - 1), 1);
     beside.push_back(1);
     at[at.size() - 2] = count;
-    out = moveaxis(gather(all, -2, begin.reshape(beside).broadcast_to(at)).max(-1), {-1}, {axis});
+    out = moveaxis(gather(all, -2, begin.reshape(beside).broadcast_to(at)).max(-1), -1, axis);
   }
   return out;
 }

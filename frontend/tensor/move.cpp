@@ -290,7 +290,7 @@ Tensor unfold(const Tensor& x, int axis, int64_t size, int64_t step) {
   std::vector<int64_t> shape = x.shape();
   shape[static_cast<size_t>(axis)] = count;
   shape.insert(shape.begin() + axis + 1, size);
-  return moveaxis(windows.reshape(std::move(shape)), {axis + 1}, {-1});
+  return moveaxis(windows.reshape(std::move(shape)), axis + 1, -1);
 }
 
 Tensor pad(const Tensor& x, std::vector<std::pair<int64_t, int64_t>> pairs, PadMode mode) {

@@ -22,7 +22,7 @@ Tensor chain(const Tensor& x) {
   const int64_t n = x.size(0);
   Tensor y = x;
   for (int i = 0; i < kKernels; ++i)
-    y = y.sum({i % 2}, true).broadcast_to({n, n}) * (1 / static_cast<double>(n));
+    y = y.sum(i % 2, true).broadcast_to({n, n}) * (1 / static_cast<double>(n));
   return y + x;
 }
 

@@ -64,6 +64,28 @@ TEST_CASE("gradient: arguments count by place, and values may be read on the way
   CHECK(out.gradients[1].to_vector<float>() == std::vector<float>{3, 3});
 }
 
+TEST_CASE("gradient: by the first argument, in its structure") {
+  struct Line {
+    Tensor w, b;
+    auto fields() { return std::tie(w, b); }
+  };
+  const Tensor x = doubles({1, 2});
+  const auto of_tensor = [](const Tensor& w, const Tensor& at) { return (w * at).square().sum(); };
+  const auto [loss, by_w] = value_and_grad(of_tensor)(doubles({3, 4}), x);
+  CHECK(loss.item<double>() == 73);
+  CHECK(by_w.to_vector<double>() == Doubles{6, 32});
+  const auto of_line = [](const Line& line, const Tensor& at) {
+    return (line.w * at + line.b).sum();
+  };
+  const ValueAndGrad<Line> by_line =
+      value_and_grad(of_line)(Line{doubles({3, 4}), doubles({0, 1})}, x);
+  CHECK(by_line.value.item<double>() == 12);
+  CHECK(by_line.gradients.w.to_vector<double>() == Doubles{1, 2});
+  CHECK(by_line.gradients.b.to_vector<double>() == Doubles{1, 1});
+  const auto of_list = [](const std::vector<Tensor>& w) { return (w[0] * w[1]).sum(); };
+  CHECK(value_and_grad(of_list)({x, x}).gradients[1].to_vector<double>() == Doubles{1, 2});
+}
+
 TEST_CASE("gradient: what was read ends the path, unless there is a tape") {
   const Tensor w = doubles({1, 2});
   {

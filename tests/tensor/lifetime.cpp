@@ -100,8 +100,8 @@ TEST_CASE("a tensor that was moved from is refused, and can be given a value aga
   Tensor x = ones({2}, DType::kF32, context);
   const Tensor y = std::move(x);
   constexpr const char* kMoved =
-      "expected a Tensor, got one without a value: it was moved from, or is a parameter that "
-      "nothing has initialised";
+      "expected a Tensor, got one without a value: it was moved from, or is a parameter of a layer "
+      "or a model made without a key";
   refuses_use([&] { (void)x.dtype(); }, kMoved);
   refuses_use([&] { (void)x.shape(); }, kMoved);
   refuses_use([&] { (void)x.size(); }, kMoved);
@@ -113,7 +113,6 @@ TEST_CASE("a tensor that was moved from is refused, and can be given a value aga
   refuses_use([&] { (void)x.matmul(y); }, kMoved);
   refuses_use([&] { (void)concatenate({y, x}); }, kMoved);
   refuses_use([&] { realize({y, x}); }, kMoved);
-  refuses_use([&] { x.to_array(); }, kMoved);
   x = y + 1.0f;
   CHECK(x.to_vector<float>() == std::vector<float>{2, 2});
 }

@@ -56,7 +56,7 @@ const std::vector<Case>& cases() {
          return x.reshape({-1, 2}) + x.ravel().reshape({-1, 2});
        }},
       {"moves",
-       [](const Tensor& x) { return moveaxis(x.expand_dims(0), {1}, {2}).squeeze(0).flip(1); }},
+       [](const Tensor& x) { return moveaxis(x.expand_dims(0), 1, 2).squeeze(0).flip(1); }},
       {"pad",
        [](const Tensor& x) {
          return x.pad({{2, 1}, {0, 3}}, 7).sum(1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gradients of tensors, as tensors: lazy like all others, and of any order.
 //
-//   auto [loss, g] = value_and_grad([](Tensor w, Tensor x) { return (x.matmul(w)).square().mean();
+//   auto [loss, g] = value_and_grad([](Tensor w, Tensor x) {
+//     return x.matmul(w).square().mean();
 //   })(w, x);
 //
 // Names are JAX's.
