@@ -25,10 +25,10 @@ namespace {
 /// The same in C++: the tensor says that its rows are n.
 bool in_cpp(Context& context) {
   const Size n = Size::symbol("n", 1, 1000000);
-  const auto mean_square = compile([](const Tensor& x) { return x.square().mean({0}); });
+  const auto mean_square = compile([](const Tensor& x) { return x.square().mean(0); });
   for (const int64_t rows : {2, 1000, 3}) {
-    const Tensor position = Tensor::arange(rows * 4, DType::kI64, context).reshape({rows, 4});
-    const Tensor x = (position % 4).cast(DType::kF32).with_size(0, n);
+    const Tensor position = arange(rows * 4, DType::kI64, context).reshape({rows, 4});
+    const Tensor x = (position % 4).astype(DType::kF32).with_size(0, n);
     const std::vector<float> y = mean_square(x).to_vector<float>();
     std::printf(
         "n = %4d: %g %g %g %g (%s of %s)\n", static_cast<int>(rows), static_cast<double>(y[0]),

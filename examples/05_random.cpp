@@ -6,35 +6,34 @@
 #include <cmath>
 #include <cstdio>
 
-using tenon::DType;
-using tenon::Tensor;
+using namespace tenon;
 
 int main() try {
   const int64_t n = 1 << 20;
-  const Tensor x = Tensor::rand({n}, 1);
-  const Tensor y = Tensor::rand({n}, 2);
-  const Tensor inside = (x * x + y * y < 1.0f).cast(DType::kF32);
+  const Tensor x = uniform(Key(1), {n});
+  const Tensor y = uniform(Key(2), {n});
+  const Tensor inside = (x * x + y * y < 1.0f).astype(DType::kF32);
   const float pi = 4 * inside.mean().item<float>();
   std::printf("pi is about %.4f\n", pi);
 
   // y = 3x - 1 with noise; each step is one small graph whose plan is made once.
   const int64_t points = 256;
-  const Tensor u = Tensor::rand({points}, 3);
-  const Tensor v = u * 3.0f - 1.0f + Tensor::randn({points}, 4) * 0.05f;
-  Tensor::realize({u, v});
-  Tensor slope = Tensor::zeros({1});
-  Tensor offset = Tensor::zeros({1});
+  const Tensor u = uniform(Key(3), {points});
+  const Tensor v = u * 3.0f - 1.0f + normal(Key(4), {points}) * 0.05f;
+  realize({u, v});
+  Tensor slope = zeros({1});
+  Tensor offset = zeros({1});
   for (int step = 0; step < 400; ++step) {
     const Tensor error = u * slope + offset - v;
-    slope = slope - (error * u).mean({0}, true);
-    offset = offset - error.mean({0}, true);
-    Tensor::realize({slope, offset});
+    slope = slope - (error * u).mean(0, true);
+    offset = offset - error.mean(0, true);
+    realize({slope, offset});
   }
   const float a = slope.item<float>();
   const float b = offset.item<float>();
   std::printf("the line is %.2f x %+.2f\n", a, b);
   return std::abs(pi - 3.1416f) < 0.01f && std::abs(a - 3) < 0.1f && std::abs(b + 1) < 0.1f ? 0 : 1;
-} catch (const tenon::Error& error) {
+} catch (const Error& error) {
   std::fprintf(stderr, "05_random: %s\n", error.what());
   return 3;
 }

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-using tenon::Tensor;
+using namespace tenon;
 
 namespace {
 
@@ -57,39 +57,38 @@ void count_trigrams(const std::string& text, float* counts) {
 
 /// Rows of length 1; a row of zeros stays.
 Tensor normalised(const Tensor& rows) {
-  const Tensor length = rows.square().sum({1}, /*keep=*/true).sqrt();
+  const Tensor length = rows.square().sum(1, /*keepdims=*/true).sqrt();
   return rows / length.maximum(Tensor(1e-12f));
 }
 
 int run(const std::filesystem::path& folder, const std::string& query) {
   const std::vector<Section> sections = read_sections(folder);
   if (sections.empty())
-    throw tenon::Error(tenon::ErrorKind::kInvalid,
-                       "[" + folder.string() + "] expected Markdown files, found none");
+    throw Error(ErrorKind::kInvalid,
+                "[" + folder.string() + "] expected Markdown files, found none");
   const auto count = static_cast<int64_t>(sections.size());
   std::vector<float> words(static_cast<size_t>(count * kBuckets)), asked(kBuckets);
   for (size_t i = 0; i < sections.size(); ++i)
     count_trigrams(sections[i].text, &words[i * kBuckets]);
   count_trigrams(query, asked.data());
 
-  const Tensor counts = Tensor::from<float>(std::span<const float>(words), {count, kBuckets});
-  const Tensor question = Tensor::from<float>(std::span<const float>(asked), {1, kBuckets});
-  const Tensor documents_with =
-      (counts > Tensor(0)).cast(tenon::DType::kF32).sum({0}, /*keep=*/true);
+  const Tensor counts = tensor<float>(std::span<const float>(words), {count, kBuckets});
+  const Tensor question = tensor<float>(std::span<const float>(asked), {1, kBuckets});
+  const Tensor documents_with = (counts > Tensor(0)).astype(DType::kF32).sum(0, /*keepdims=*/true);
   const Tensor idf = (Tensor(static_cast<float>(count) + 1) / (documents_with + 1.0f)).log();
   const Tensor scores =
-      normalised(counts * idf).matmul(normalised(question * idf).transpose()).flatten();
+      normalised(counts * idf).matmul(normalised(question * idf).matrix_transpose()).ravel();
 
   // The five best, one after the other: the best is taken out by its position.
   Tensor left = scores;
   std::vector<Tensor> best;
-  const Tensor position = Tensor::arange(count);
+  const Tensor position = arange(count);
   for (int64_t i = 0; i < std::min<int64_t>(5, count); ++i) {
-    best.push_back(left.argmax(0, /*keep=*/true));
-    left = Tensor::where(position == best.back(), Tensor(-1), left);
+    best.push_back(left.argmax(0, /*keepdims=*/true));
+    left = where(position == best.back(), Tensor(-1), left);
   }
-  const Tensor order = Tensor::cat(best);
-  const std::vector<float> top = scores.take(0, order).to_vector<float>();
+  const Tensor order = concatenate(best);
+  const std::vector<float> top = scores.take(order, 0).to_vector<float>();
   const std::vector<int64_t> ids = order.to_vector<int64_t>();
   for (size_t i = 0; i < ids.size(); ++i) {
     const Section& section = sections[static_cast<size_t>(ids[i])];
@@ -110,9 +109,9 @@ int main(int argc, char** argv) try {
   std::string query;
   for (int i = 2; i < argc; ++i) query += std::string(i > 2 ? " " : "") + argv[i];
   return run(argv[1], query);
-} catch (const tenon::Error& error) {
+} catch (const Error& error) {
   std::fprintf(stderr, "10_search: %s\n", error.what());
-  return error.kind() == tenon::ErrorKind::kInvalid ? 2 : 3;
+  return error.kind() == ErrorKind::kInvalid ? 2 : 3;
 } catch (const std::exception& error) {  // of folders
   std::fprintf(stderr, "10_search: %s\n", error.what());
   return 3;

@@ -9,9 +9,7 @@
 
 #include "pnm.hpp"
 
-using tenon::DType;
-using tenon::Slice;
-using tenon::Tensor;
+using namespace tenon;
 
 namespace {
 
@@ -19,17 +17,17 @@ namespace {
 Tensor shifted(const Tensor& image, int64_t dy, int64_t dx) {
   const int64_t height = image.size(0), width = image.size(1);
   const auto clamped = [](int64_t size, int64_t by) {
-    return (Tensor::arange(size) + by).maximum(0).minimum(size - 1);
+    return (arange(size) + by).maximum(0).minimum(size - 1);
   };
-  return image.take(0, clamped(height, dy)).take(1, clamped(width, dx));
+  return image.take(clamped(height, dy), 0).take(clamped(width, dx), 1);
 }
 
 /// Gaussian of five taps, 1 4 6 4 1, along both axes.
 Tensor blurred(const Tensor& image) {
   constexpr float kTaps[5] = {1, 4, 6, 4, 1};
-  Tensor rows = Tensor::zeros(image.shape());
+  Tensor rows = zeros(image.shape());
   for (int64_t i = 0; i < 5; ++i) rows = rows + shifted(image, i - 2, 0) * (kTaps[i] / 16);
-  Tensor both = Tensor::zeros(image.shape());
+  Tensor both = zeros(image.shape());
   for (int64_t i = 0; i < 5; ++i) both = both + shifted(rows, 0, i - 2) * (kTaps[i] / 16);
   return both;
 }
@@ -48,14 +46,14 @@ Tensor edges(const Tensor& image) {
 /// Maps grey levels so that each is about equally common: level -> share of pixels at or below it.
 Tensor equalised(const Tensor& bytes) {
   const int64_t count = bytes.size();
-  const Tensor levels = bytes.flatten().cast(DType::kI64);
-  const Tensor histogram = Tensor::zeros({256}).scatter_add(0, levels, Tensor::ones({count}));
+  const Tensor levels = bytes.ravel().astype(DType::kI64);
+  const Tensor histogram = zeros({256}).scatter_add(0, levels, ones({count}));
   const Tensor share = histogram.cumsum(0) * (255.0f / static_cast<float>(count));
   return share.gather(0, levels).reshape(bytes.shape());
 }
 
 Tensor to_bytes(const Tensor& image) {
-  return (image.maximum(Tensor(0)).minimum(Tensor(255)) + 0.5f).cast(DType::kU8);
+  return (image.maximum(Tensor(0)).minimum(Tensor(255)) + 0.5f).astype(DType::kU8);
 }
 
 void save(const std::string& path, const Tensor& image) {
@@ -68,14 +66,13 @@ void save(const std::string& path, const Tensor& image) {
 
 int run(const std::string& path, const std::filesystem::path& folder) {
   const Image image = read_pnm(path);
-  const Tensor bytes = Tensor::from<uint8_t>(std::span<const uint8_t>(image.pixels),
-                                             {image.height, image.width, image.channels});
-  const Tensor color = bytes.cast(DType::kF32);
+  const Tensor bytes = tensor<uint8_t>(std::span<const uint8_t>(image.pixels),
+                                       {image.height, image.width, image.channels});
+  const Tensor color = bytes.astype(DType::kF32);
   // Luma of ITU-R BT.601
-  const Tensor grey =
-      image.channels == 1
-          ? color.squeeze(2)
-          : color.select(2, 0) * 0.299f + color.select(2, 1) * 0.587f + color.select(2, 2) * 0.114f;
+  const Tensor grey = image.channels == 1 ? color.squeeze(2)
+                                          : color.take(0, 2) * 0.299f + color.take(1, 2) * 0.587f +
+                                                color.take(2, 2) * 0.114f;
   std::filesystem::create_directories(folder);
   save((folder / "blur.pgm").string(), blurred(grey));
   save((folder / "edges.pgm").string(), edges(grey));
@@ -83,7 +80,7 @@ int run(const std::string& path, const std::filesystem::path& folder) {
   const Tensor level = to_bytes(grey);
   const Tensor gain = equalised(level) / grey.maximum(Tensor(1));
   save((folder / (image.channels == 3 ? "equalised.ppm" : "equalised.pgm")).string(),
-       image.channels == 3 ? color * gain.unsqueeze(2) : equalised(level));
+       image.channels == 3 ? color * gain.expand_dims(2) : equalised(level));
   return 0;
 }
 
@@ -97,9 +94,9 @@ int main(int argc, char** argv) try {
     return 2;
   }
   return run(argv[1], argv[2]);
-} catch (const tenon::Error& error) {
+} catch (const Error& error) {
   std::fprintf(stderr, "11_image: %s\n", error.what());
-  return error.kind() == tenon::ErrorKind::kInvalid ? 2 : 3;
+  return error.kind() == ErrorKind::kInvalid ? 2 : 3;
 } catch (const std::exception& error) {  // of folders, and of no memory
   std::fprintf(stderr, "11_image: %s\n", error.what());
   return 3;

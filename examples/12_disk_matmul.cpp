@@ -14,9 +14,7 @@
 
 #include "tenon/tenon.hpp"
 
-using tenon::Context;
-using tenon::DType;
-using tenon::Tensor;
+using namespace tenon;
 
 namespace {
 
@@ -26,10 +24,10 @@ constexpr int64_t kRows = 16384, kInner = 2048, kColumns = 32, kBlock = 2048;
 Tensor pattern(int64_t first, int64_t rows, int64_t columns, int64_t a, int64_t b,
                Context& context) {
   const auto times = [&](int64_t n, int64_t factor, std::vector<int64_t> shape) {
-    return (Tensor::arange(n, DType::kI64, context) * factor).reshape(shape);
+    return (arange(n, DType::kI64, context) * factor).reshape(shape);
   };
   const Tensor sum = times(rows, a, {rows, 1}) + times(columns, b, {1, columns});
-  return ((sum + first * a) % 7 - 3).cast(DType::kF32);
+  return ((sum + first * a) % 7 - 3).astype(DType::kF32);
 }
 
 }  // namespace
@@ -39,7 +37,7 @@ int main(int argc, char** argv) try {
   const fs::path folder = fs::absolute(argc > 1 ? argv[1] : ".");
   const std::string matrix = "disk:" + (folder / "matrix.bin").string();
   const std::string product = "disk:" + (folder / "product.bin").string();
-  tenon::ContextOptions options;
+  ContextOptions options;
   const char* devices = std::getenv("TENON_DEVICES");
   options.devices = std::string(devices ? devices : "cpu@pool=64M") + "," + matrix + "@create," +
                     product + "@create";
@@ -50,7 +48,7 @@ int main(int argc, char** argv) try {
         .write_file(matrix, static_cast<uint64_t>(row * kInner) * sizeof(float));
 
   // The whole matrix, by name only; a slice of it is what is read.
-  const Tensor a = Tensor::from_file(matrix, DType::kF32, {kRows, kInner}, 0, context);
+  const Tensor a = from_file(matrix, DType::kF32, {kRows, kInner}, 0, context);
   const Tensor b = pattern(0, kInner, kColumns, 2, 3, context);
   for (int64_t row = 0; row < kRows; row += kBlock)
     a.slice({{row, row + kBlock}})
@@ -58,10 +56,10 @@ int main(int argc, char** argv) try {
         .write_file(product, static_cast<uint64_t>(row * kColumns) * sizeof(float));
 
   // Two rows of the product, computed here.
-  const Tensor c = Tensor::from_file(product, DType::kF32, {kRows, kColumns}, 0, context);
+  const Tensor c = from_file(product, DType::kF32, {kRows, kColumns}, 0, context);
   const auto value = [](int64_t n) { return static_cast<float>(n % 7 - 3); };
   for (const int64_t row : {int64_t{5}, kRows - 1}) {
-    const std::vector<float> got = c.select(0, row).to_vector<float>();
+    const std::vector<float> got = c.take(row, 0).to_vector<float>();
     for (int64_t j = 0; j < kColumns; ++j) {
       float expected = 0;
       for (int64_t k = 0; k < kInner; ++k)
@@ -76,7 +74,7 @@ int main(int argc, char** argv) try {
               static_cast<int>(kRows * kInner / 262144), static_cast<int>(kInner * kColumns / 256),
               static_cast<int>(context.device().bytes_reserved >> 20), context.device().id.c_str());
   return 0;
-} catch (const tenon::Error& error) {
+} catch (const Error& error) {
   std::fprintf(stderr, "12_disk_matmul: %s\n", error.what());
   return 3;
 }

@@ -12,7 +12,7 @@ struct ConvNet {
   nn::BatchNorm bn1{16}, bn2{32};
   nn::Dropout drop{0.25};
   nn::Linear fc{32 * 2 * 2, 10};
-  TENON_FIELDS(conv1, conv2, bn1, bn2, drop, fc)
+  TENON_MODULE(ConvNet, conv1, conv2, bn1, bn2, drop, fc)
 
   tenon::Tensor operator()(const tenon::Tensor& x, const nn::Mode& mode) {
     const tenon::Tensor a = nn::max_pool(bn1(conv1(x), mode).relu(), {2, 2});
@@ -26,13 +26,13 @@ struct ConvNet {
 int main(int count, char** words) try {
   const Options options =
       parse_options(count, words, "Learns handwritten digits by convolutions.", 300);
-  ConvNet model;
+  ConvNet model(model_key(options));
   if (!options.json) {
     for (const nn::Named& named : nn::parameters(model)) std::printf("%s ", named.name.c_str());
     std::printf("\n%lld numbers are learned\n", static_cast<long long>(nn::count(model)));
   }
-  const nn::Optimizer optimizer =
-      nn::adamw({.rate = nn::warmup_cosine(5e-3, 20, std::max<int64_t>(options.steps, 21))});
+  const nn::Optimizer optimizer = nn::adamw(
+      {.learning_rate = nn::warmup_cosine(5e-3, 20, std::max<int64_t>(options.steps, 21))});
   learn_digits(model, optimizer, options);
   return 0;
 } catch (const tenon::Error& error) {

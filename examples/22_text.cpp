@@ -11,8 +11,7 @@
 #include "record.hpp"
 #include "text.hpp"
 
-using tenon::Key;
-using tenon::Tensor;
+using namespace tenon;
 namespace nn = tenon::nn;
 
 namespace {
@@ -27,11 +26,11 @@ struct Block {
   nn::Linear fc{kWidth, 4 * kWidth}, proj{4 * kWidth, kWidth};
   TENON_FIELDS(ln_1, ln_2, qkv, out, fc, proj)
   Tensor attend(const Tensor& x) const {
-    const Tensor heads = qkv(x).reshape({x.size(0), x.size(1), 3 * kHeads, -1}).transpose(1, 2);
-    const std::vector<Tensor> all = tenon::chunk(heads, 3, 1);  // [n, heads, length, size] each
+    const Tensor heads = qkv(x).reshape({x.size(0), x.size(1), 3 * kHeads, -1}).swapaxes(1, 2);
+    const std::vector<Tensor> all = chunk(heads, 3, 1);  // [n, heads, length, size] each
     const Tensor seen =
         nn::attention(nn::rotary(all[0]), nn::rotary(all[1]), all[2], {.causal = true});
-    return out(seen.transpose(1, 2).reshape(x.shape()));
+    return out(seen.swapaxes(1, 2).reshape(x.shape()));
   }
   Tensor operator()(const Tensor& x) const {
     const Tensor h = x + attend(ln_1(x));
@@ -44,7 +43,7 @@ struct Transformer {
   std::vector<Block> h = std::vector<Block>(4);
   nn::LayerNorm ln_f{{kWidth}};
   nn::Linear head{kWidth, 256, {.bias = false}};
-  TENON_FIELDS(wte, h, ln_f, head)
+  TENON_MODULE(Transformer, wte, h, ln_f, head)
   /// Bytes [n, length] to logits of the next [n, length, 256].
   Tensor operator()(const Tensor& bytes) const {
     Tensor x = wte(bytes);
@@ -56,15 +55,15 @@ struct Transformer {
 Tensor loss_of(const Transformer& model, const Tensor& rows) {
   const Tensor logits = model(rows.slice({{}, {0, kLength}}));
   return nn::cross_entropy(logits.reshape({kBatch * kLength, 256}),
-                           rows.slice({{}, {1, kLength + 1}}).flatten());
+                           rows.slice({{}, {1, kLength + 1}}).ravel());
 }
 
 /// Bytes that the model finds likely, one after another.
 std::string written(const Transformer& model, Key key, const std::string& begin, int64_t count) {
   std::vector<int64_t> bytes(begin.begin(), begin.end());
-  const auto next = tenon::compile([](Transformer m, Tensor row, Tensor last, Key k) {
-    const Tensor logits = m(row).take(1, last).reshape({256});
-    return tenon::categorical(k, logits / 0.8);
+  const auto next = compile([](Transformer m, Tensor row, Tensor last, Key k) {
+    const Tensor logits = m(row).take(last, 1).reshape({256});
+    return categorical(k, logits / 0.8);
   });
   for (int64_t i = 0; i < count; ++i) {
     const std::vector<Key> keys = key.split();
@@ -72,9 +71,8 @@ std::string written(const Transformer& model, Key key, const std::string& begin,
     const auto shown = std::min<int64_t>(kLength, static_cast<int64_t>(bytes.size()));
     std::vector<int64_t> row(bytes.end() - shown, bytes.end());
     row.resize(kLength);  // what stands after the last byte is not seen
-    const Tensor at = Tensor::from<int64_t>({shown - 1}, {1});
-    bytes.push_back(
-        next(model, Tensor::from<int64_t>(row, {1, kLength}), at, keys[1]).item<int64_t>());
+    const Tensor at = tensor<int64_t>({shown - 1});
+    bytes.push_back(next(model, tensor<int64_t>(row, {1, kLength}), at, keys[1]).item<int64_t>());
   }
   return as_text(bytes);
 }
@@ -85,13 +83,12 @@ int main(int count, char** words) try {
   const Options options = parse_options(count, words, "Learns to count in words.", 200);
   const Text text = make_text();
   const std::vector<Key> keys = Key(options.seed).split(3);
-  Transformer model;
-  nn::initialise(model, keys[0]);
+  Transformer model(keys[0]);
   const nn::Optimizer optimizer = nn::chain(
-      {nn::clip_by_global_norm(1),
-       nn::adamw({.rate = nn::warmup_cosine(4e-3, 20, std::max<int64_t>(options.steps, 21)),
-                  .b2 = 0.99,
-                  .weight_decay = 0.1})});
+      {nn::clip_by_global_norm(1), nn::adamw({.learning_rate = nn::warmup_cosine(
+                                                  4e-3, 20, std::max<int64_t>(options.steps, 21)),
+                                              .b2 = 0.99,
+                                              .weight_decay = 0.1})});
   if (!options.json)
     std::printf("%lld bytes; %lld numbers are learned\n",
                 static_cast<long long>(text.learned.size(0)),
@@ -100,22 +97,22 @@ int main(int count, char** words) try {
     return drawn(all, key, kBatch, kLength + 1);
   };
   record(options, model, keys[1], [&](const Key& key) {
-    return tenon::formats::NamedTensors{{"rows", rows(text.learned, key)}};
+    return formats::NamedTensors{{"rows", rows(text.learned, key)}};
   });
   const auto loss = [rows](Transformer& m, const std::vector<Tensor>& all, const Key& key) {
     return loss_of(m, rows(all[0], key));
   };
-  tenon::train::Result learned;
+  train::Result learned;
   if (options.steps > 0)
-    learned = tenon::train::fit(model, optimizer, std::vector{text.learned}, loss,
-                                {.steps = options.steps, .key = keys[1]});
+    learned = train::fit(model, optimizer, std::vector{text.learned}, loss,
+                         {.steps = options.steps, .key = keys[1]});
   print(learned, options, -1, 1 / std::log(2.0), "bits a byte");
   if (options.json) return 0;
   std::printf("%.4f bits a byte of what it did not see\n",
               bits_a_byte(model, text.held_out, kBatch, kLength + 1, loss_of));
   std::printf("---\n%s\n", written(model, keys[2], "seven, ten, ", 200).c_str());
   return 0;
-} catch (const tenon::Error& error) {
+} catch (const Error& error) {
   std::fprintf(stderr, "22_text: %s\n", error.what());
   return 3;
 }

@@ -4,7 +4,7 @@
 #include "digits.hpp"
 
 namespace nn = tenon::nn;
-using tenon::Tensor;
+using namespace tenon;
 
 namespace {
 
@@ -28,15 +28,15 @@ struct Vit {
   std::vector<Block> blocks = std::vector<Block>(2);
   nn::LayerNorm norm{{kWidth}};
   nn::Linear head{kWidth, 10};
-  TENON_FIELDS(cls, positions, patches, blocks, norm, head)
+  TENON_MODULE(Vit, cls, positions, patches, blocks, norm, head)
 
   /// Images [n, 1, 8, 8] to logits [n, 10], which are read off a token that stands first.
   Tensor operator()(const Tensor& x, const nn::Mode&) const {
     const int64_t n = x.size(0);
-    const Tensor seen = patches(x).reshape({n, kWidth, kPatches}).transpose();
-    Tensor tokens = Tensor::cat({cls.expand({n, 1, kWidth}), seen}, 1) + positions;
+    const Tensor seen = patches(x).reshape({n, kWidth, kPatches}).matrix_transpose();
+    Tensor tokens = concatenate({cls.broadcast_to({n, 1, kWidth}), seen}, 1) + positions;
     for (const Block& block : blocks) tokens = block(tokens);
-    return head(norm(tokens.select(1, 0)));
+    return head(norm(tokens.take(0, 1)));
   }
 };
 
@@ -45,11 +45,11 @@ struct Vit {
 int main(int count, char** words) try {
   const Options options =
       parse_options(count, words, "Learns handwritten digits by a vision transformer.", 200);
-  const nn::Optimizer optimizer =
-      nn::adamw({.rate = nn::warmup_cosine(3e-3, 20, std::max<int64_t>(options.steps, 21))});
-  learn_digits(Vit(), optimizer, options);
+  const nn::Optimizer optimizer = nn::adamw(
+      {.learning_rate = nn::warmup_cosine(3e-3, 20, std::max<int64_t>(options.steps, 21))});
+  learn_digits(Vit(model_key(options)), optimizer, options);
   return 0;
-} catch (const tenon::Error& error) {
+} catch (const Error& error) {
   std::fprintf(stderr, "24_vit: %s\n", error.what());
   return 3;
 }

@@ -9,8 +9,7 @@
 #include "record.hpp"
 
 namespace nn = tenon::nn;
-using tenon::DType;
-using tenon::Tensor;
+using namespace tenon;
 
 namespace {
 
@@ -60,12 +59,12 @@ Tensor normalised_club() {
   const auto edges = static_cast<int64_t>(from.size());
   from.insert(from.end(), to.begin(), to.end());
   return nn::normalised_adjacency(
-      nn::adjacency(Tensor::from<int64_t>(from, {2, edges}), kMembers, /*both_ways=*/true));
+      nn::adjacency(tensor<int64_t>(from, {2, edges}), kMembers, /*both_ways=*/true));
 }
 
 struct Gcn {
   nn::GCNConv conv1{kMembers, 16}, conv2{16, 2};
-  TENON_FIELDS(conv1, conv2)
+  TENON_MODULE(Gcn, conv1, conv2)
   /// Features [members, n] to logits of both sides [members, 2].
   Tensor operator()(const Tensor& x, const Tensor& graph) const {
     return conv2(conv1(x, graph).relu(), graph);
@@ -81,22 +80,21 @@ int main(int count, char** words) try {
   for (const int64_t member : kStayed) sides[static_cast<size_t>(member - 1)] = 0;
   known.front() = 0;
   known.back() = 1;
-  const Tensor graph = normalised_club(), features = tenon::eye(kMembers);
-  const std::vector<tenon::Key> keys = tenon::Key(options.seed).split();
-  Gcn model;
-  nn::initialise(model, keys[0]);
-  record(options, model, keys[1], [&](const tenon::Key&) {
-    return tenon::formats::NamedTensors{{"graph", graph}};
+  const Tensor graph = normalised_club(), features = eye(kMembers);
+  const std::vector<tenon::Key> keys = Key(options.seed).split();
+  Gcn model(keys[0]);
+  record(options, model, keys[1], [&](const Key&) {
+    return formats::NamedTensors{{"graph", graph}};
   });
   const auto loss = [](Gcn& m, const std::vector<Tensor>& all) {
     return nn::cross_entropy(m(all[0], all[1]), all[2]);
   };
-  const auto labels = Tensor::from<int64_t>(known, {kMembers});
-  const nn::Optimizer optimizer = nn::adamw({.rate = 1e-2, .weight_decay = 5e-4});
-  tenon::train::Result learned;
+  const auto labels = tensor<int64_t>(known, {kMembers});
+  const nn::Optimizer optimizer = nn::adamw({.learning_rate = 1e-2, .weight_decay = 5e-4});
+  train::Result learned;
   if (options.steps > 0)
-    learned = tenon::train::fit(model, optimizer, std::vector{features, graph, labels}, loss,
-                                {.steps = options.steps, .key = keys[1]});
+    learned = train::fit(model, optimizer, std::vector{features, graph, labels}, loss,
+                         {.steps = options.steps, .key = keys[1]});
   const std::vector<int64_t> answers = model(features, graph).argmax(1).to_vector<int64_t>();
   int right = 0;
   for (size_t i = 1; i + 1 < kMembers; ++i) right += answers[i] == sides[i] ? 1 : 0;
@@ -110,7 +108,7 @@ int main(int count, char** words) try {
   }
   std::printf("%d of %d that it was not told are right\n", right, static_cast<int>(kMembers) - 2);
   return 0;
-} catch (const tenon::Error& error) {
+} catch (const Error& error) {
   std::fprintf(stderr, "25_graph: %s\n", error.what());
   return 3;
 }

@@ -8,9 +8,7 @@
 #include "digits.hpp"
 
 namespace nn = tenon::nn;
-using tenon::DType;
-using tenon::Key;
-using tenon::Tensor;
+using namespace tenon;
 
 namespace {
 
@@ -21,8 +19,8 @@ constexpr int64_t kTimes = 100, kPixels = 64, kWidth = 192, kBatch = 128, kRows 
 struct Schedule {
   Tensor beta, left;
   TENON_FIELDS(beta, left)
-  Schedule() : beta(tenon::linspace(1e-3, 0.2, kTimes)), left(tenon::cumprod(1 - beta, 0)) {
-    Tensor::realize({beta, left});
+  Schedule() : beta(linspace(1e-3, 0.2, kTimes)), left(cumprod(1 - beta, 0)) {
+    realize({beta, left});
   }
 };
 
@@ -31,7 +29,7 @@ struct Block {
   nn::Linear fc{kWidth, kWidth}, proj{kWidth, kWidth};
   TENON_FIELDS(norm, fc, proj)
   Tensor operator()(const Tensor& x, const Tensor& of) const {
-    return x + proj(tenon::silu(fc(norm(x + of))));
+    return x + proj(silu(fc(norm(x + of))));
   }
 };
 
@@ -39,7 +37,7 @@ struct Denoiser {
   nn::Linear in{kPixels, kWidth}, out{kWidth, kPixels};
   nn::Embedding time{kTimes, kWidth}, digit{10, kWidth};
   std::vector<Block> blocks = std::vector<Block>(3);
-  TENON_FIELDS(in, time, digit, blocks, out)
+  TENON_MODULE(Denoiser, in, time, digit, blocks, out)
   /// Noisy images [n, 64], times and digits [n] to their noise [n, 64].
   Tensor operator()(const Tensor& x, const Tensor& t, const Tensor& digits) const {
     const Tensor of = time(t) + digit(digits);
@@ -50,30 +48,30 @@ struct Denoiser {
 };
 
 /// What a step draws: which images, their times, their noise.
-tenon::formats::NamedTensors drawn(const Key& key, int64_t images) {
+formats::NamedTensors drawn(const Key& key, int64_t images) {
   const std::vector<Key> own = key.split(3);
-  return {{"images", tenon::randint(own[0], {kBatch}, 0, images)},
-          {"times", tenon::randint(own[1], {kBatch}, 0, kTimes)},
-          {"noise", tenon::normal(own[2], {kBatch, kPixels})}};
+  return {{"images", randint(own[0], {kBatch}, 0, images)},
+          {"times", randint(own[1], {kBatch}, 0, kTimes)},
+          {"noise", normal(own[2], {kBatch, kPixels})}};
 }
 
 /// Digits 0 to 9 beside each other, in rows: -1 to 1, [rows 8, 80].
 Tensor sampled(const Denoiser& model, const Schedule& schedule, const Key& key) {
   constexpr int64_t n = kRows * 10;
-  const auto step = tenon::compile(
+  const auto step = compile(
       [](const Denoiser& m, const Schedule& of, const Tensor& x, const Tensor& t, const Key& own) {
-        const Tensor beta = of.beta.take(0, t), left = of.left.take(0, t);
-        const Tensor digits = Tensor::arange(n) % 10;
-        const Tensor noise = m(x, t.expand({n}), digits);
+        const Tensor beta = of.beta.take(t, 0), left = of.left.take(t, 0);
+        const Tensor digits = arange(n) % 10;
+        const Tensor noise = m(x, t.broadcast_to({n}), digits);
         const Tensor mean = (x - beta / (1 - left).sqrt() * noise) / (1 - beta).sqrt();
-        const Tensor more = tenon::normal(own, {n, kPixels}) * beta.sqrt();
-        return mean + Tensor::where(t > 0, more, 0.0);
+        const Tensor more = normal(own, {n, kPixels}) * beta.sqrt();
+        return mean + where(t > 0, more, 0.0);
       });
   const std::vector<Key> keys = key.split(kTimes + 1);
-  Tensor x = tenon::normal(keys[kTimes], {n, kPixels});
+  Tensor x = normal(keys[kTimes], {n, kPixels});
   for (int64_t t = kTimes - 1; t >= 0; --t)
-    x = step(model, schedule, x, Tensor::from<int64_t>({t}, {1}), keys[static_cast<size_t>(t)]);
-  return x.reshape({kRows, 10, 8, 8}).permute({0, 2, 1, 3}).reshape({kRows * 8, 80});
+    x = step(model, schedule, x, tensor<int64_t>({t}), keys[static_cast<size_t>(t)]);
+  return x.reshape({kRows, 10, 8, 8}).transpose({0, 2, 1, 3}).reshape({kRows * 8, 80});
 }
 
 void print_rows(const Tensor& grid, int64_t rows) {
@@ -93,32 +91,31 @@ int main(int count, char** words) try {
   const Tensor images = known.images.reshape({-1, kPixels}) * 2 - 1;
   const Schedule schedule;
   const std::vector<Key> keys = Key(options.seed).split(3);
-  Denoiser model;
-  nn::initialise(model, keys[0]);
+  Denoiser model(keys[0]);
   record(options, model, keys[1], [&](const Key& key) { return drawn(key, images.size(0)); });
   const auto loss = [](Denoiser& m, const std::vector<Tensor>& all, const Key& key) {
     const auto draws = drawn(key, all[0].size(0));
     const Tensor &at = draws[0].second, &t = draws[1].second, &noise = draws[2].second;
-    const Tensor left = all[2].take(0, t).unsqueeze(1);
-    const Tensor x = left.sqrt() * all[0].take(0, at) + (1 - left).sqrt() * noise;
-    return nn::mse_loss(m(x, t, all[1].take(0, at)), noise);
+    const Tensor left = all[2].take(t, 0).expand_dims(1);
+    const Tensor x = left.sqrt() * all[0].take(at, 0) + (1 - left).sqrt() * noise;
+    return nn::mse_loss(m(x, t, all[1].take(at, 0)), noise);
   };
-  const nn::Optimizer optimizer =
-      nn::adamw({.rate = nn::warmup_cosine(3e-3, 20, std::max<int64_t>(options.steps, 21))});
-  tenon::train::Result learned;
+  const nn::Optimizer optimizer = nn::adamw(
+      {.learning_rate = nn::warmup_cosine(3e-3, 20, std::max<int64_t>(options.steps, 21))});
+  train::Result learned;
   if (options.steps > 0)
-    learned = tenon::train::fit(model, optimizer, std::vector{images, known.labels, schedule.left},
-                                loss, {.steps = options.steps, .key = keys[1]});
+    learned = train::fit(model, optimizer, std::vector{images, known.labels, schedule.left}, loss,
+                         {.steps = options.steps, .key = keys[1]});
   print(learned, options, -1);
   if (options.json && options.png.empty()) return 0;
   const Tensor grid = sampled(model, schedule, keys[2]);
   if (!options.json) print_rows(grid, 16);
   if (options.png.empty()) return 0;
-  const Tensor bytes = tenon::round(tenon::clip((grid + 1) * 127.5, 0, 255)).cast(DType::kU8);
-  tenon::formats::write_png(options.png,
-                            nn::interpolate(bytes, {kRows * 8 * 5, int64_t{80} * 5}).to_array());
+  const Tensor bytes = round(clip((grid + 1) * 127.5, 0, 255)).astype(DType::kU8);
+  formats::write_png(options.png,
+                     nn::interpolate(bytes, {kRows * 8 * 5, int64_t{80} * 5}).to_array());
   return 0;
-} catch (const tenon::Error& error) {
+} catch (const Error& error) {
   std::fprintf(stderr, "26_diffusion: %s\n", error.what());
   return 3;
 }

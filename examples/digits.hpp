@@ -17,17 +17,17 @@ struct Digits {
 
 /// Every fifth is held out.
 inline std::pair<Digits, Digits> read_digits() {
-  const tenon::Tensor rows = tenon::Tensor::from_npy(TENON_EXAMPLE_DATA "/digits.npy");
+  const tenon::Tensor rows = tenon::tensor(tenon::read_npy(TENON_EXAMPLE_DATA "/digits.npy"));
   const int64_t n = rows.size(0);
   const auto part = [&](bool held) {
     std::vector<int64_t> at;
     for (int64_t i = 0; i < n; ++i)
       if ((i % 5 == 0) == held) at.push_back(i);
     const auto count = static_cast<int64_t>(at.size());
-    const tenon::Tensor own = rows.take(0, tenon::Tensor::from<int64_t>(at, {count}));
-    const tenon::Tensor pixels = own.slice({{}, {0, 64}}).cast(tenon::DType::kF32) / 16;
-    Digits out{pixels.reshape({count, 1, 8, 8}), own.select(1, 64).cast(tenon::DType::kI64)};
-    tenon::Tensor::realize({out.images, out.labels});
+    const tenon::Tensor own = rows.take(tenon::tensor<int64_t>(at, {count}), 0);
+    const tenon::Tensor pixels = own.slice({{}, {0, 64}}).astype(tenon::DType::kF32) / 16;
+    Digits out{pixels.reshape({count, 1, 8, 8}), own.take(64, 1).astype(tenon::DType::kI64)};
+    tenon::realize({out.images, out.labels});
     return out;
   };
   return {part(false), part(true)};
@@ -38,6 +38,9 @@ inline tenon::Tensor drawn_digits(const tenon::Key& key, int64_t count) {
   return tenon::randint(key, {64}, 0, count);
 }
 
+/// Of the numbers that a model begins with.
+inline tenon::Key model_key(const Options& options) { return tenon::Key(options.seed).split()[0]; }
+
 template <class Model>
 void learn_digits(Model model, const tenon::nn::Optimizer& optimizer, const Options& options) {
   using tenon::Key;
@@ -45,14 +48,13 @@ void learn_digits(Model model, const tenon::nn::Optimizer& optimizer, const Opti
   namespace nn = tenon::nn;
   const auto [known, held] = read_digits();
   const std::vector<Key> keys = Key(options.seed).split();
-  nn::initialise(model, keys[0]);
   record(options, model, keys[1], [count = known.images.size(0)](const Key& key) {
     return tenon::formats::NamedTensors{{"images", drawn_digits(key.split()[0], count)}};
   });
   const auto loss = [](Model& m, const std::vector<Tensor>& all, const Key& key) {
     const std::vector<Key> own = key.split();
     const Tensor at = drawn_digits(own[0], all[0].size(0));
-    const Tensor x = all[0].take(0, at), y = all[1].take(0, at);
+    const Tensor x = all[0].take(at, 0), y = all[1].take(at, 0);
     return nn::cross_entropy(m(x, nn::Mode::training(own[1])), y);
   };
   tenon::train::Result learned;
@@ -60,7 +62,7 @@ void learn_digits(Model model, const tenon::nn::Optimizer& optimizer, const Opti
     learned = tenon::train::fit(model, optimizer, std::vector{known.images, known.labels}, loss,
                                 {.steps = options.steps, .key = keys[1]});
   const Tensor answers = tenon::argmax(model(held.images, nn::Mode()), 1);
-  const float right = (answers == held.labels).cast(tenon::DType::kF32).mean().item<float>();
+  const float right = (answers == held.labels).astype(tenon::DType::kF32).mean().item<float>();
   print(learned, options, static_cast<double>(right));
   if (!options.json)
     std::printf("%.1f%% of the digits that it has not seen are right\n",

@@ -48,7 +48,7 @@ inline Text make_text() {
     }
   }
   const auto bytes = [](const std::vector<uint8_t>& text) {
-    return tenon::Tensor::from<uint8_t>(text, {static_cast<int64_t>(text.size())});
+    return tenon::tensor(text, {static_cast<int64_t>(text.size())});
   };
   return {bytes(learned), bytes(held_out)};
 }
@@ -56,9 +56,9 @@ inline Text make_text() {
 /// Rows of `length` bytes [rows, length], i64, that begin at the places [rows, 1].
 inline tenon::Tensor rows_at(const tenon::Tensor& text, const tenon::Tensor& begin,
                              int64_t length) {
-  return text.take(0, (begin + tenon::Tensor::arange(length)).flatten())
+  return text.take((begin + tenon::arange(length)).ravel(), 0)
       .reshape({begin.size(0), length})
-      .cast(tenon::DType::kI64);
+      .astype(tenon::DType::kI64);
 }
 
 /// From places that are drawn.
@@ -81,12 +81,12 @@ template <class Model, class Loss>
 double bits_a_byte(const Model& model, const tenon::Tensor& text, int64_t count, int64_t length,
                    const Loss& loss) {
   const auto bits = tenon::compile([&](Model m, tenon::Tensor all, tenon::Tensor first) {
-    const tenon::Tensor begin = (first + tenon::Tensor::arange(count)).unsqueeze(1) * (length - 1);
+    const tenon::Tensor begin = (first + tenon::arange(count)).expand_dims(1) * (length - 1);
     return loss(m, rows_at(all, begin, length)) / std::log(2.0);
   });
   const int64_t batches = (text.size(0) - 1) / (count * (length - 1));
   double sum = 0;
   for (int64_t i = 0; i < batches; ++i)
-    sum += bits(model, text, tenon::Tensor::from<int64_t>({i * count}, {1})).template item<float>();
+    sum += bits(model, text, tenon::tensor<int64_t>({i * count})).template item<float>();
   return sum / static_cast<double>(batches);
 }

@@ -8,7 +8,7 @@
 #include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
 #include "tenon/nn/initialisers.hpp"
-#include "tenon/nn/optimizers.hpp"
+#include "tenon/nn/optimizers/optimizers.hpp"
 
 namespace tenon::cli {
 namespace {
@@ -32,16 +32,17 @@ struct Known {
 
 const std::map<std::string, Known>& known_optimizers() {
   static const std::map<std::string, Known> known = {
-      {"adafactor", {1e-2, [](const nn::Rate& r) { return nn::adafactor({.rate = r}); }}},
+      {"adafactor", {1e-2, [](const nn::Rate& r) { return nn::adafactor({.learning_rate = r}); }}},
       {"adagrad", {1e-2, [](const nn::Rate& r) { return nn::adagrad(r); }}},
       {"adam", {1e-3, [](const nn::Rate& r) { return nn::adam(r); }}},
-      {"adamw", {1e-3, [](const nn::Rate& r) { return nn::adamw({.rate = r}); }}},
-      {"lamb", {1e-3, [](const nn::Rate& r) { return nn::lamb({.rate = r}); }}},
-      {"lion", {1e-4, [](const nn::Rate& r) { return nn::lion({.rate = r}); }}},
-      {"momentum", {1e-2, [](const nn::Rate& r) { return nn::sgd({.rate = r, .momentum = 0.9}); }}},
-      {"muon", {0.02, [](const nn::Rate& r) { return nn::muon({.rate = r}); }}},
-      {"rmsprop", {1e-2, [](const nn::Rate& r) { return nn::rmsprop({.rate = r}); }}},
-      {"sgd", {1e-2, [](const nn::Rate& r) { return nn::sgd({.rate = r}); }}},
+      {"adamw", {1e-3, [](const nn::Rate& r) { return nn::adamw({.learning_rate = r}); }}},
+      {"lamb", {1e-3, [](const nn::Rate& r) { return nn::lamb({.learning_rate = r}); }}},
+      {"lion", {1e-4, [](const nn::Rate& r) { return nn::lion({.learning_rate = r}); }}},
+      {"momentum",
+       {1e-2, [](const nn::Rate& r) { return nn::sgd({.learning_rate = r, .momentum = 0.9}); }}},
+      {"muon", {0.02, [](const nn::Rate& r) { return nn::muon({.learning_rate = r}); }}},
+      {"rmsprop", {1e-2, [](const nn::Rate& r) { return nn::rmsprop({.learning_rate = r}); }}},
+      {"sgd", {1e-2, [](const nn::Rate& r) { return nn::sgd({.learning_rate = r}); }}},
   };
   return known;
 }

@@ -9,7 +9,7 @@
 #include "core/ir/text/model.hpp"
 #include "tenon/context.hpp"
 #include "tenon/nn/module.hpp"
-#include "tenon/nn/optimizer.hpp"
+#include "tenon/nn/optimizers/optimizer.hpp"
 
 namespace tenon::cli {
 

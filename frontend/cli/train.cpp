@@ -25,6 +25,7 @@
 #include "frontend/cli/train_data.hpp"
 #include "frontend/tensor/state.hpp"
 #include "tenon/data/loader.hpp"
+#include "tenon/make.hpp"
 #include "tenon/nn/checkpoint.hpp"
 #include "tenon/train/fit.hpp"
 
@@ -76,9 +77,8 @@ class Training {
   }
 
   int run() {
-    Learner learner(model_);
     const std::vector<Key> keys = Key(options_.seed, *context_).split();
-    nn::initialise(learner, keys[0]);
+    auto learner = nn::init(Learner(model_), keys[0]);
     data::Loader loader(data::from_arrays(known_), {.batch = options_.batch, .seed = options_.seed},
                         *context_);
     const Model step = sized("--data", known_, options_.batch);
@@ -176,7 +176,7 @@ class Training {
       const int64_t end = std::min(begin + most, rows);
       Part part{end - begin, sized(option, held_, end - begin), {}};
       for (const Array& array : held_)
-        part.inputs.push_back(Tensor::from(rows_of(array, begin, end), *context_));
+        part.inputs.push_back(tensor(rows_of(array, begin, end), *context_));
       parts_.push_back(std::move(part));
     }
   }
@@ -187,11 +187,11 @@ class Training {
     for (const std::string& name : model_.loss->output_names) figures.emplace_back(name, 0);
     for (const Part& part : parts_) {
       const std::vector<Tensor> outputs = outputs_of(*part.model.loss, part.inputs, learner);
-      Tensor::realize(outputs);
+      realize(outputs);
       const double share = static_cast<double>(part.rows) / static_cast<double>(held_[0].shape[0]);
       for (size_t i = 0; i < outputs.size(); ++i)
         figures[i].second +=
-            share * static_cast<double>(outputs[i].cast(DType::kF32).reshape({}).item<float>());
+            share * static_cast<double>(outputs[i].astype(DType::kF32).reshape({}).item<float>());
     }
     return figures;
   }

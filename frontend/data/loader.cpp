@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tenon/data/loader.hpp"
 
+#include "tenon/make.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -127,7 +129,7 @@ Loader::State::Slot Loader::State::make(int64_t number) {
     for (const Array& array :
          make_batch(dataset, indices, options.seed, static_cast<uint64_t>(epoch),
                     [this] { return stopped(); }))
-      slot.tensors.push_back(Tensor::from(array, context));
+      slot.tensors.push_back(tensor(array, context));
   } catch (const std::bad_alloc&) {
     slot.error = no_memory();
   } catch (const std::length_error&) {

@@ -6,7 +6,7 @@ namespace tenon::formats {
 NamedArrays to_arrays(const NamedTensors& tensors) {
   std::vector<Tensor> values;
   for (const auto& [name, tensor] : tensors) values.push_back(tensor);
-  Tensor::realize(values);
+  realize(values);
   NamedArrays out;
   for (const auto& [name, tensor] : tensors) out.emplace_back(name, tensor.to_array());
   return out;

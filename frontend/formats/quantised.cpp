@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tenon/formats/quantised.hpp"
 
+#include "tenon/make.hpp"
+
 #include <limits>
 
 #include "core/support/error.hpp"
-#include "tenon/logic.hpp"
 
 namespace tenon::formats {
 namespace {
@@ -52,17 +53,17 @@ Tensor bytes(const Tensor& blocks, int64_t begin, int64_t end) {
 /// The binary16 number at a byte of each block, of shape [blocks, 1]. Blocks have odd places, so it
 /// is made of its bytes.
 Tensor half_at(const Tensor& blocks, int64_t byte) {
-  const Tensor low = bytes(blocks, byte, byte + 1).cast(DType::kU16);
-  const Tensor high = bytes(blocks, byte + 1, byte + 2).cast(DType::kU16);
-  return (low | high * 256).bit_cast(DType::kF16).cast(DType::kF32);
+  const Tensor low = bytes(blocks, byte, byte + 1).astype(DType::kU16);
+  const Tensor high = bytes(blocks, byte + 1, byte + 2).astype(DType::kU16);
+  return (low | high * 256).bit_cast(DType::kF16).astype(DType::kF32);
 }
 
 /// Bytes [begin, begin + 16) of each block as numbers of 4 bits: the low ones come first.
 Tensor nibbles_at(const Tensor& blocks, int64_t begin) {
   constexpr int64_t kBytes = kBlockElements / 2;
-  const Tensor pairs = bytes(blocks, begin, begin + kBytes).unsqueeze(1);
+  const Tensor pairs = bytes(blocks, begin, begin + kBytes).expand_dims(1);
   const Tensor shifts =
-      (Tensor::arange(2, DType::kU8, blocks.context()) * 4).unsqueeze(1);  // of each half
+      (arange(2, DType::kU8, blocks.context()) * 4).expand_dims(1);  // of each half
   return ((pairs >> shifts) & 15).reshape({-1, kBlockElements});
 }
 
@@ -83,11 +84,11 @@ Tensor dequantise(const Tensor& blocks, BlockFormat format, const std::vector<in
   const Tensor scale = half_at(rows, 0);
   Tensor out = scale;
   if (layout.bits == 8) {
-    out = bytes(rows, begin, layout.bytes()).bit_cast(DType::kI8).cast(DType::kF32) * scale;
+    out = bytes(rows, begin, layout.bytes()).bit_cast(DType::kI8).astype(DType::kF32) * scale;
   } else if (layout.halves == 1) {
-    out = (nibbles_at(rows, begin).cast(DType::kF32) - 8) * scale;
+    out = (nibbles_at(rows, begin).astype(DType::kF32) - 8) * scale;
   } else {
-    out = nibbles_at(rows, begin).cast(DType::kF32) * scale + half_at(rows, 2);
+    out = nibbles_at(rows, begin).astype(DType::kF32) * scale + half_at(rows, 2);
   }
   return out.reshape(shape);
 }

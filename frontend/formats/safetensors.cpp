@@ -13,6 +13,7 @@
 #include "frontend/formats/input_file.hpp"
 #include "frontend/formats/safetensors_header.hpp"
 #include "tenon/file_io.hpp"
+#include "tenon/make.hpp"
 
 namespace tenon::formats {
 namespace {
@@ -81,7 +82,7 @@ Safetensors read_safetensors(const std::string& path, Context& context) {
   const SafetensorsFile file(path);
   Safetensors out{{}, file.metadata()};
   for (const TensorInfo& tensor : file.tensors())
-    out.tensors.emplace_back(tensor.name, Tensor::from(file.read(tensor.name), context));
+    out.tensors.emplace_back(tensor.name, tenon::tensor(file.read(tensor.name), context));
   return out;
 }
 

@@ -12,7 +12,7 @@
 #include "frontend/nn/wide.hpp"
 #include "frontend/nn/window.hpp"
 #include "tenon/gradient.hpp"
-#include "tenon/logic.hpp"
+#include "tenon/make.hpp"
 #include "tenon/move.hpp"
 #include "tenon/nn/initialisers.hpp"
 #include "tenon/nn/sequential.hpp"
@@ -29,9 +29,9 @@ std::optional<Tensor> seen(const Tensor& q, const Tensor& k, const AttentionOpti
   if (!options.causal && options.window == 0) return {};
   Context& context = q.context();
   const Size queries = size_at(q, 2), keys = size_at(k, 2);
-  const Tensor last = Tensor::arange(queries, DType::kI64, context).unsqueeze(1) +
-                      Tensor::from_size(keys, context) - Tensor::from_size(queries, context);
-  const Tensor key = Tensor::arange(keys, DType::kI64, context).unsqueeze(0);
+  const Tensor last = arange(queries, DType::kI64, context).expand_dims(1) +
+                      from_size(keys, context) - from_size(queries, context);
+  const Tensor key = arange(keys, DType::kI64, context).expand_dims(0);
   const int64_t window = clamped_window(options.window);
   const Tensor near = key > last - window;
   if (!options.causal) return near & (key < last + window);
@@ -49,8 +49,8 @@ Tensor in_groups(const Tensor& x, int64_t groups, int64_t each) {
 /// softmax of the scores, zero where not seen.
 Tensor weights_of(const Tensor& scores, const std::optional<Tensor>& sees) {
   // As large as a number may be, so that rows that see nothing stay finite until they are zero.
-  const Tensor weights = (sees ? Tensor::where(*sees, scores, -1e30) : scores).softmax();
-  return sees ? Tensor::where(*sees, weights, 0.0) : weights;
+  const Tensor weights = (sees ? where(*sees, scores, -1e30) : scores).softmax();
+  return sees ? where(*sees, weights, 0.0) : weights;
 }
 
 /// xᵀ·y of all heads that share the result, as positions of one.
@@ -63,7 +63,7 @@ Tensor over_queries(const Tensor& x, const Tensor& y, bool is_grouped) {
     shape[rows - 1] = 1;
     return of.reshape(shape);
   };
-  return as_one(x).transpose().matmul(as_one(y));
+  return as_one(x).matrix_transpose().matmul(as_one(y));
 }
 
 /// The products of queries and keys. In its gradient those of keys lie as those of values do, so
@@ -72,7 +72,7 @@ Tensor products(const Tensor& queries, const Tensor& keys, bool is_grouped) {
   const TensorFunction function = composite(
       "scores",
       [](const std::vector<Tensor>& in) {
-        return std::vector<Tensor>{in[0].matmul(in[1].transpose())};
+        return std::vector<Tensor>{in[0].matmul(in[1].matrix_transpose())};
       },
       [&](const std::vector<Tensor>& in) {
         const Tensor& g = in[3];
@@ -96,9 +96,10 @@ Tensor weighted(const Tensor& scores, const Tensor& values, const std::optional<
       [&](const std::vector<Tensor>& in) {
         const Tensor &out = in[in.size() - 2], &g = in.back();
         const Tensor weights = weights_of(in[0], seen_of(in));
-        const Tensor above = g.matmul(in[1].transpose()) - (g * out).sum({-1}, /*keep=*/true);
+        const Tensor above =
+            g.matmul(in[1].matrix_transpose()) - (g * out).sum(-1, /*keepdims=*/true);
         const Tensor of_scores = weights * above;
-        return std::vector<Tensor>{sees ? Tensor::where(in[2], of_scores, 0.0) : of_scores,
+        return std::vector<Tensor>{sees ? where(in[2], of_scores, 0.0) : of_scores,
                                    over_queries(weights, g, is_grouped)};
       });
   std::vector<Tensor> inputs{scores, values};
@@ -145,20 +146,20 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   const Tensor values = is_grouped ? in_groups(v, groups, 1) : v;
   const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(size)));
   const bool is_wide = q.dtype() == dtype && k.dtype() == dtype && v.dtype() == dtype;
-  Tensor scores =
-      (is_wide && same_batch(rows, keys, is_grouped) ? products(rows, keys, is_grouped)
-                                                     : rows.matmul(keys.transpose()).cast(dtype)) *
-      scale;
+  Tensor scores = (is_wide && same_batch(rows, keys, is_grouped)
+                       ? products(rows, keys, is_grouped)
+                       : rows.matmul(keys.matrix_transpose()).astype(dtype)) *
+                  scale;
   std::optional<Tensor> sees = seen(q, k, options);
   if (options.mask) {
     Tensor mask = *options.mask;
     if (is_grouped && mask.rank() > 2)
-      mask = mask.size(-3) == 1 ? mask.unsqueeze(-3) : in_groups(mask, groups, each);
+      mask = mask.size(-3) == 1 ? mask.expand_dims(-3) : in_groups(mask, groups, each);
     if (mask.dtype() == DType::kBool) {
       sees = sees ? *sees & mask : mask;
     } else {  // -inf says what is not seen, too
-      const Tensor added = mask.cast(dtype), shows = logical_not(isinf(added) & (added < 0));
-      scores = scores + Tensor::where(shows, added, 0.0);
+      const Tensor added = mask.astype(dtype), shows = logical_not(isinf(added) & (added < 0));
+      scores = scores + where(shows, added, 0.0);
       sees = sees ? *sees & shows : shows;
     }
   }
@@ -168,7 +169,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   } else {
     Tensor weights = weights_of(scores, sees);
     if (options.dropout > 0) weights = Dropout(options.dropout)(weights, mode);
-    out = weights.cast(v.dtype()).matmul(values);
+    out = weights.astype(v.dtype()).matmul(values);
   }
   if (!is_grouped) return out;
   std::vector<Size> shape = q.sizes().vector();
@@ -185,18 +186,18 @@ Tensor rotary(const Tensor& x, const Tensor& first, double base, bool interleave
   Context& context = x.context();
   const DType dtype = wide(x.dtype());
   const Tensor position =
-      (Tensor::arange(size_at(x, 2), DType::kI64, context) + first).cast(dtype).unsqueeze(1);
-  const Tensor pair = Tensor::arange(half, dtype, context);
+      (arange(size_at(x, 2), DType::kI64, context) + first).astype(dtype).expand_dims(1);
+  const Tensor pair = arange(half, dtype, context);
   const Tensor angle = position * (pair * (-std::log(base) / static_cast<double>(half))).exp();
   std::vector<Size> shape = x.sizes().vector();
   std::vector<Size> paired = shape;
   paired.back() = interleaved ? half : 2;
   paired.emplace_back(interleaved ? 2 : half);
   const int axis = interleaved ? -1 : -2;
-  const Tensor pairs = x.cast(dtype).reshape(paired);
-  const Tensor a = pairs.select(axis, 0), b = pairs.select(axis, 1);
+  const Tensor pairs = x.astype(dtype).reshape(paired);
+  const Tensor a = pairs.take(0, axis), b = pairs.take(1, axis);
   const Tensor cos = angle.cos(), sin = angle.sin();
-  return stack({a * cos - b * sin, a * sin + b * cos}, axis).reshape(shape).cast(x.dtype());
+  return stack({a * cos - b * sin, a * sin + b * cos}, axis).reshape(shape).astype(x.dtype());
 }
 
 MultiHeadAttention::MultiHeadAttention(int64_t width, int64_t head_count,
@@ -227,15 +228,15 @@ Tensor MultiHeadAttention::operator()(const Tensor& q, const Tensor& k, const Te
                  "[nn.multi_head_attention] expected [n, positions, {}], got [{}]", width,
                  fmt::join(x.shape(), ", "));
       const Slice rows{which * width, (which + 1) * width};
-      Tensor out = x.matmul(in_proj_weight.slice({rows}).transpose());
+      Tensor out = x.matmul(in_proj_weight.slice({rows}).matrix_transpose());
       if (in_proj_bias) out = out + in_proj_bias->slice({rows});
-      return out.reshape({x.size(0), x.size(1), heads, width / heads}).transpose(1, 2);
+      return out.reshape({x.size(0), x.size(1), heads, width / heads}).swapaxes(1, 2);
     };
     AttentionOptions with = options;
     with.causal = with.causal || causal;
     with.dropout = dropout.value();
     const Tensor out = attention(projected(q, 0), projected(k, 1), projected(v, 2), with, mode);
-    return out_proj(out.transpose(1, 2).reshape({q.size(0), q.size(1), width}));
+    return out_proj(out.swapaxes(1, 2).reshape({q.size(0), q.size(1), width}));
   });
 }
 

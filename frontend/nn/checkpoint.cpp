@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tenon/nn/checkpoint.hpp"
 
+#include "tenon/make.hpp"
+
 #include <fmt/ranges.h>
 
 #include <set>
@@ -78,7 +80,7 @@ formats::Metadata load(const std::string& path, const std::vector<Kept>& tensors
              some("missing", missing), some("not in the model", others),
              some("of other types", differ));
   std::vector<Tensor> values;
-  for (const Kept& one : tensors) values.push_back(Tensor::from(file.read(one.name), context));
+  for (const Kept& one : tensors) values.push_back(tensor(file.read(one.name), context));
   for (size_t i = 0; i < tensors.size(); ++i) *tensors[i].tensor = values[i];
   return file.metadata();
 }

@@ -34,18 +34,18 @@ Tensor last_part(const Tensor& x, int64_t end, int64_t step = 1) {
 Tensor windows_of_last(const Tensor& x, int64_t size, int64_t stride, int64_t dilation,
                        int64_t count) {
   const int64_t used = (count - 1) * stride + 1;
-  if (size == 1) return last_part(x, used, stride).unsqueeze(-2);
+  if (size == 1) return last_part(x, used, stride).expand_dims(-2);
   Shape shape = x.shape();
   const int64_t length = shape.back();
   if (stride == size && dilation == 1) {
     const Tensor whole = last_part(x, count * size);
     shape.back() = count;
     shape.push_back(size);
-    return whole.reshape(shape).transpose();
+    return whole.reshape(shape).matrix_transpose();
   }
   const int64_t longer = length + dilation, copies = (size * longer + length - 1) / length;
   shape.insert(shape.end() - 1, copies);
-  Tensor rows = x.unsqueeze(-2).expand(shape);
+  Tensor rows = x.expand_dims(-2).broadcast_to(shape);
   shape.resize(shape.size() - 2);
   shape.push_back(copies * length);
   rows = last_part(rows.reshape(shape), size * longer);
@@ -72,13 +72,13 @@ Tensor windows_before_counts(const Tensor& x, const Shape& sizes, const Shape& s
                "[nn.windows] expected windows within axis {} of size {}, got {} elements {} apart",
                lead + static_cast<int>(i), length, sizes[i], dilations[i]);
     const int64_t count = (length - dilations[i] * (sizes[i] - 1) - 1) / strides[i] + 1;
-    out = windows_of_last(moveaxis(out, {lead}, {-1}), sizes[i], strides[i], dilations[i], count);
+    out = windows_of_last(moveaxis(out, lead, -1), sizes[i], strides[i], dilations[i], count);
   }
   std::vector<int> axes;
   for (int i = 0; i < lead; ++i) axes.push_back(i);
   for (int i = 0; i < n; ++i) axes.push_back(lead + 2 * i);
   for (int i = 0; i < n; ++i) axes.push_back(lead + 2 * i + 1);
-  return out.permute(axes);
+  return out.transpose(axes);
 }
 
 template <int N>
@@ -100,14 +100,14 @@ Tensor padded(const Tensor& x, const std::array<int64_t, N>& padding, Padding mo
 /// Each element followed by step - 1 zeros, but for the last.
 Tensor spread(const Tensor& x, int axis, int64_t step) {
   if (step == 1) return x;
-  Tensor out = moveaxis(x, {axis}, {-1});
+  Tensor out = moveaxis(x, axis, -1);
   Shape shape = out.shape();
   const int64_t length = shape.back();
   std::vector<std::pair<int64_t, int64_t>> pairs(shape.size() + 1);
   pairs.back() = {0, step - 1};
-  out = out.unsqueeze(-1).pad(std::move(pairs));
+  out = out.expand_dims(-1).pad(std::move(pairs));
   shape.back() = length * step;
-  return moveaxis(last_part(out.reshape(shape), (length - 1) * step + 1), {-1}, {axis});
+  return moveaxis(last_part(out.reshape(shape), (length - 1) * step + 1), -1, axis);
 }
 
 void check_rank(const char* op, const Tensor& x, int sizes, int64_t channels) {
@@ -151,7 +151,7 @@ Tensor windows(const Tensor& x, const Shape& sizes, const Shape& strides, const 
   for (int i = 0; i < lead; ++i) axes.push_back(i);
   for (int i = 0; i < n; ++i) axes.push_back(lead + n + i);
   for (int i = 0; i < n; ++i) axes.push_back(lead + i);
-  return out.permute(axes);
+  return out.transpose(axes);
 }
 
 namespace {
@@ -195,7 +195,7 @@ Tensor turned(const Tensor& weight, int64_t groups) {
   grouped.insert(grouped.begin(), groups);
   result[0] = weight.size(1) * groups;
   result[1] = weight.size(0) / groups;
-  return weight.flip(axes).reshape(grouped).transpose(1, 2).reshape(result);
+  return weight.flip(axes).reshape(grouped).swapaxes(1, 2).reshape(result);
 }
 
 /// A convolution too: of what came back, spread and with room around it, and the turned weight.
@@ -215,7 +215,7 @@ Tensor gradient_of_image(const Shape& image, const Tensor& weight, const Tensor&
 
 Tensor gradient_of_weight(const Tensor& x, const Shape& weight, const Tensor& g,
                           const Steps& steps) {
-  const Tensor columns = columns_of(x, weight, steps).values.unsqueeze(2);
+  const Tensor columns = columns_of(x, weight, steps).values.expand_dims(2);
   const Tensor rows =
       g.reshape({x.size(0), steps.groups, weight[0] / steps.groups, 1, columns.size(4)});
   return (rows * columns).sum({0, 4}).reshape(weight);
@@ -236,8 +236,8 @@ Tensor conv(const Tensor& x, const Tensor& weight, const Shape& strides, const S
   const DType dtype = x.dtype();
   if (dtype != weight.dtype() || !is_float(dtype)) return product_of_matrices(x, weight, steps);
   if (dtype_bits(dtype) < 32)
-    return conv(x.cast(DType::kF32), weight.cast(DType::kF32), strides, dilations, groups)
-        .cast(dtype);
+    return conv(x.astype(DType::kF32), weight.astype(DType::kF32), strides, dilations, groups)
+        .astype(dtype);
   const TensorFunction function = composite(
       "conv",
       [&](const std::vector<Tensor>& in) {

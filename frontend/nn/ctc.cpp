@@ -5,8 +5,9 @@
 #include "core/support/error.hpp"
 #include "frontend/nn/wide.hpp"
 #include "tenon/control_flow.hpp"
+#include "tenon/make.hpp"
+#include "tenon/move.hpp"
 #include "tenon/nn/losses.hpp"
-#include "tenon/reduce.hpp"
 
 namespace tenon::nn {
 namespace {
@@ -33,9 +34,9 @@ void check_lengths(const char* what, const Tensor& lengths, int64_t n) {
 /// Whether labels within the lengths of their targets are classes, and no blanks: [n].
 Tensor is_sound(const Tensor& target, const Tensor& ends, int64_t classes, int64_t blank) {
   const int64_t longest = target.size(1);
-  const Tensor place = Tensor::arange(longest, DType::kI64, target.context()).unsqueeze(0);
+  const Tensor place = arange(longest, DType::kI64, target.context()).expand_dims(0);
   const Tensor is_label = (target >= 0) & (target < classes) & (target != blank);
-  return all(is_label | (place >= ends.unsqueeze(1)), {1}) & (ends >= 0) & (ends <= longest);
+  return all(is_label | (place >= ends.expand_dims(1)), {1}) & (ends >= 0) & (ends <= longest);
 }
 
 }  // namespace
@@ -55,50 +56,50 @@ Tensor ctc_loss(const Tensor& log_chances, const Tensor& targets, const Tensor& 
   check_lengths("input_lengths", input_lengths, n);
   check_lengths("target_lengths", target_lengths, n);
   Context& context = log_chances.context();
-  const Tensor target = targets.cast(DType::kI64), ends = target_lengths.cast(DType::kI64),
-               lengths = input_lengths.cast(DType::kI64);
+  const Tensor target = targets.astype(DType::kI64), ends = target_lengths.astype(DType::kI64),
+               lengths = input_lengths.astype(DType::kI64);
   const int64_t longest = target.size(1), places = 2 * longest + 1;
   // Blanks stand between, before and after the labels [n, places].
-  const Tensor blank = Tensor::full({n, longest, 1}, options.blank, DType::kI64, context);
-  const Tensor last = Tensor::full({n, 1}, options.blank, DType::kI64, context);
-  const Tensor labels = Tensor::cat(
-      {Tensor::cat({blank, target.unsqueeze(-1)}, 2).reshape({n, 2 * longest}), last}, 1);
+  const Tensor blank = full({n, longest, 1}, options.blank, DType::kI64, context);
+  const Tensor last = full({n, 1}, options.blank, DType::kI64, context);
+  const Tensor labels = concatenate(
+      {concatenate({blank, target.expand_dims(-1)}, 2).reshape({n, 2 * longest}), last}, 1);
   // A label follows one that stands two before it if they differ.
-  const Tensor place = Tensor::arange(places, DType::kI64, context).unsqueeze(0);
+  const Tensor place = arange(places, DType::kI64, context).expand_dims(0);
   const Tensor skips = (place % 2 == 1) & (labels != moved(labels, 2, options.blank)) & (place > 1);
   const Tensor chances = wide(log_chances)
-                             .gather(2, labels.unsqueeze(0).expand({steps, n, places}))
+                             .gather(2, labels.expand_dims(0).broadcast_to({steps, n, places}))
                              .maximum(kNone);  // [steps, n, places]
   const Tensor first =
-      Tensor::where((place < 2) & (place < ends.unsqueeze(1) * 2 + 1), chances.select(0, 0), kNone);
+      where((place < 2) & (place < ends.expand_dims(1) * 2 + 1), chances.take(0, 0), kNone);
   const auto step = [&](const std::vector<Tensor>& carried, const std::vector<Tensor>& rows) {
     const Tensor& before = carried[0];
-    const Tensor two = Tensor::where(skips, moved(before, 2, kNone), kNone);
+    const Tensor two = where(skips, moved(before, 2, kNone), kNone);
     const Tensor after = log_sum(before, moved(before, 1, kNone), two) + rows[0];
-    const Tensor goes_on = rows[1] < lengths.unsqueeze(1);
-    return Scanned{{Tensor::where(goes_on, after.maximum(kNone), before)}, {}};
+    const Tensor goes_on = rows[1] < lengths.expand_dims(1);
+    return Scanned{{where(goes_on, after.maximum(kNone), before)}, {}};
   };
   const Tensor paths = scan(step, {first},
                             {chances.slice({Slice{1, steps}}),
-                             Tensor::arange(steps, DType::kI64, context).slice({Slice{1, steps}})})
+                             arange(steps, DType::kI64, context).slice({Slice{1, steps}})})
                            .carried[0];
   // A path ends at the last label or at the blank after it.
-  const Tensor from_end = ends.unsqueeze(1) * 2 - place;
-  const Tensor ending = Tensor::where((from_end == 0) | (from_end == 1), paths, kNone);
-  const Tensor none = Tensor::full({n, 1}, kNone, paths.dtype(), context);
-  const Tensor most = ending.max({1}, /*keep=*/true).maximum(none);
-  const Tensor spelt = -(most + (ending - most).exp().sum({1}, /*keep=*/true).log()).squeeze(1);
+  const Tensor from_end = ends.expand_dims(1) * 2 - place;
+  const Tensor ending = where((from_end == 0) | (from_end == 1), paths, kNone);
+  const Tensor none = full({n, 1}, kNone, paths.dtype(), context);
+  const Tensor most = ending.max(1, /*keepdims=*/true).maximum(none);
+  const Tensor spelt = -(most + (ending - most).exp().sum(1, /*keepdims=*/true).log()).squeeze(1);
   // No step spells nothing, and nothing else.
-  const Tensor found = Tensor::where(lengths > 0, spelt, (ends > 0).cast(spelt.dtype()) * -kNone);
+  const Tensor found = where(lengths > 0, spelt, (ends > 0).astype(spelt.dtype()) * -kNone);
   const double given = options.zero_infinity ? 0 : std::numeric_limits<double>::infinity();
   const Tensor means =
       is_sound(target, ends, classes, options.blank) & (lengths >= 0) & (lengths <= steps);
-  Tensor losses = Tensor::where(means, Tensor::where(found < -kNone / 2, found, given),
-                                std::numeric_limits<double>::quiet_NaN());
+  Tensor losses = where(means, where(found < -kNone / 2, found, given),
+                        std::numeric_limits<double>::quiet_NaN());
   if (options.reduction == Reduction::kMean)
-    losses = (losses / ends.maximum(1).cast(losses.dtype())).mean();
+    losses = (losses / ends.maximum(1).astype(losses.dtype())).mean();
   if (options.reduction == Reduction::kSum) losses = losses.sum();
-  return losses.cast(log_chances.dtype());
+  return losses.astype(log_chances.dtype());
 }
 
 }  // namespace tenon::nn

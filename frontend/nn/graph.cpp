@@ -6,7 +6,6 @@
 #include "core/support/error.hpp"
 #include "frontend/nn/in_layer.hpp"
 #include "frontend/nn/wide.hpp"
-#include "tenon/activations.hpp"
 #include "tenon/make.hpp"
 #include "tenon/nn/initialisers.hpp"
 #include "tenon/nn/sequential.hpp"
@@ -46,16 +45,16 @@ Tensor adjacency(const Tensor& edges, int64_t n, bool both_ways,
              "[{}] expected integers [2, edges], got {}[{}]", op, dtype_name(edges.dtype()),
              fmt::join(edges.shape(), ", "));
   TN_REQUIRE(0 < n && n < (1 << 20), "[{}] expected 1 to {} nodes, got {}", op, (1 << 20) - 1, n);
-  Tensor of = weights.value_or(Tensor::ones({edges.size(1)}, DType::kF32, edges.context()));
+  Tensor of = weights.value_or(tenon::ones({edges.size(1)}, DType::kF32, edges.context()));
   TN_REQUIRE(of.rank() == 1 && of.size(0) == edges.size(1) && is_float(of.dtype()),
              "[{}] expected a float weight for each of {} edges, got {}[{}]", op, edges.size(1),
              dtype_name(of.dtype()), fmt::join(of.shape(), ", "));
-  const Tensor from = edges.select(0, 0).cast(DType::kI64),
-               to = edges.select(0, 1).cast(DType::kI64);
+  const Tensor from = edges.take(0, 0).astype(DType::kI64),
+               to = edges.take(1, 0).astype(DType::kI64);
   const Tensor is_node = (from >= 0) & (from < n) & (to >= 0) & (to < n);
   const auto matrix = [&](const Tensor& row, const Tensor& column) {
-    const Tensor at = Tensor::where(is_node, row * n + column, n * n);
-    return Tensor::zeros({n * n}, of.dtype(), edges.context())
+    const Tensor at = where(is_node, row * n + column, n * n);
+    return tenon::zeros({n * n}, of.dtype(), edges.context())
         .scatter_add(0, at, of)
         .reshape({n, n});
   };
@@ -69,10 +68,9 @@ Tensor normalised_adjacency(const Tensor& adjacency) {
              dtype_name(adjacency.dtype()), fmt::join(adjacency.shape(), ", "));
   const Tensor a = wide(adjacency) +
                    eye(adjacency.size(-1), {}, 0, wide(adjacency.dtype()), adjacency.context());
-  const Tensor degree = a.sum({-1}, true);
-  const Tensor root =
-      Tensor::where(degree > 0, Tensor::where(degree > 0, degree, 1.0).rsqrt(), 0.0);
-  return (a * root * root.transpose()).cast(adjacency.dtype());
+  const Tensor degree = a.sum(-1, true);
+  const Tensor root = where(degree > 0, where(degree > 0, degree, 1.0).rsqrt(), 0.0);
+  return (a * root * root.matrix_transpose()).astype(adjacency.dtype());
 }
 
 GCNConv::GCNConv(int64_t inputs, int64_t outputs, const GCNConvOptions& options)
@@ -109,19 +107,19 @@ Tensor GATConv::operator()(const Tensor& x, const Tensor& adjacency, const Mode&
     shape.push_back(size);
     const Tensor h = lin(x).reshape(shape);  // [.., n, heads, size]
     const auto scores = [&](const Parameter& by) {
-      return wide(h * by).sum({-1}).transpose();  // [.., heads, n]
+      return wide(h * by).sum(-1).matrix_transpose();  // [.., heads, n]
     };
     const Tensor edge = adjacency.dtype() == DType::kBool ? adjacency : adjacency != 0;
-    const Tensor seen = (edge | eye(n, {}, 0, DType::kBool, context)).unsqueeze(-3);
-    const Tensor e =
-        leaky_relu(scores(att_dst).unsqueeze(-1) + scores(att_src).unsqueeze(-2), slope.value());
-    Tensor weights = Tensor::where(seen, Tensor::where(seen, e, -1e30).softmax(), 0.0);
+    const Tensor seen = (edge | eye(n, {}, 0, DType::kBool, context)).expand_dims(-3);
+    const Tensor e = leaky_relu(scores(att_dst).expand_dims(-1) + scores(att_src).expand_dims(-2),
+                                slope.value());
+    Tensor weights = where(seen, where(seen, e, -1e30).softmax(), 0.0);
     weights = Dropout(dropout.value())(weights, mode);
     const Tensor mixed =
-        weights.cast(h.dtype()).matmul(h.transpose(-3, -2));  // [.., heads, n, size]
+        weights.astype(h.dtype()).matmul(h.swapaxes(-3, -2));  // [.., heads, n, size]
     shape.pop_back();
     shape.back() = heads * size;
-    const Tensor out = concat ? mixed.transpose(-3, -2).reshape(shape) : mixed.mean({-3});
+    const Tensor out = concat ? mixed.swapaxes(-3, -2).reshape(shape) : mixed.mean(-3);
     return bias ? out + *bias : out;
   });
 }

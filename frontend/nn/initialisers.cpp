@@ -7,8 +7,7 @@
 
 #include "core/support/error.hpp"
 #include "tenon/linalg.hpp"
-#include "tenon/logic.hpp"
-#include "tenon/math.hpp"
+#include "tenon/make.hpp"
 #include "tenon/move.hpp"
 
 namespace tenon::nn {
@@ -41,7 +40,7 @@ Tensor within(const Key& key, const Shape& shape, double bound) {
 
 Initialiser constant(double value) {
   return [value](const Key& key, const Shape& shape) {
-    return Tensor::full(shape, Number(value), DType::kF32, key.words().context());
+    return full(shape, Number(value), DType::kF32, key.words().context());
   };
 }
 Initialiser zeros() { return constant(0); }
@@ -99,7 +98,7 @@ Initialiser orthogonal(double gain) {
     const bool is_wide = rows < columns;
     const QR parts = qr(tenon::normal(key, {std::max(rows, columns), std::min(rows, columns)}));
     const Tensor q = parts.q * copysign(1.0, diagonal(parts.r));
-    return (is_wide ? q.transpose() : q).reshape(shape) * gain;
+    return (is_wide ? q.matrix_transpose() : q).reshape(shape) * gain;
   };
 }
 

@@ -3,15 +3,16 @@
 
 #include "core/support/error.hpp"
 #include "frontend/nn/window.hpp"
+#include "tenon/make.hpp"
 #include "tenon/nn/attention.hpp"
 
 namespace tenon::nn {
 
 KeyValueCache::KeyValueCache(int64_t n, int64_t groups, int64_t capacity, int64_t size, DType dtype,
                              Context& context)
-    : keys(Tensor::zeros({n, groups, capacity, size}, dtype, context)),
-      values(Tensor::zeros({n, groups, capacity, size}, dtype, context)),
-      length(Tensor::zeros({}, DType::kI64, context)) {
+    : keys(tenon::zeros({n, groups, capacity, size}, dtype, context)),
+      values(tenon::zeros({n, groups, capacity, size}, dtype, context)),
+      length(tenon::zeros({}, DType::kI64, context)) {
   TN_REQUIRE(n > 0 && groups > 0 && capacity > 0 && size > 0,
              "[nn.key_value_cache] expected sizes above 0, got {}, {}, {} and {}", n, groups,
              capacity, size);
@@ -26,9 +27,9 @@ void KeyValueCache::append(const Tensor& k, const Tensor& v) {
                dtype_name(keys.dtype()), keys.size(0), keys.size(1), keys.size(3),
                dtype_name(x.dtype()), x.rank());
   const int64_t count = k.size(2);
-  const Tensor at = (Tensor::arange(count, DType::kI64, keys.context()) + length)
+  const Tensor at = (arange(count, DType::kI64, keys.context()) + length)
                         .reshape({1, 1, count, 1})
-                        .expand(k.shape());
+                        .broadcast_to(k.shape());
   keys = keys.scatter(2, at, k);
   values = values.scatter(2, at, v);
   length = length + count;
@@ -44,16 +45,15 @@ Tensor attention(const Tensor& q, const KeyValueCache& cache, const AttentionOpt
              q.rank());
   Context& context = q.context();
   const int64_t queries = q.size(2), capacity = cache.keys.size(2);
-  const Tensor last =
-      Tensor::arange(queries, DType::kI64, context).unsqueeze(1) + cache.length - queries;
-  const Tensor key = Tensor::arange(capacity, DType::kI64, context).unsqueeze(0);
+  const Tensor last = arange(queries, DType::kI64, context).expand_dims(1) + cache.length - queries;
+  const Tensor key = arange(capacity, DType::kI64, context).expand_dims(0);
   AttentionOptions with = options;
   with.causal = false;
   with.window = 0;
   with.mask = key <= last;
   if (options.window > 0) with.mask = *with.mask & (key > last - clamped_window(options.window));
   const Tensor out = attention(q, cache.keys, cache.values, with, mode);
-  return Tensor::where(cache.length > capacity, std::numeric_limits<double>::quiet_NaN(), out);
+  return where(cache.length > capacity, std::numeric_limits<double>::quiet_NaN(), out);
 }
 
 }  // namespace tenon::nn

@@ -8,7 +8,7 @@
 #include "frontend/nn/in_layer.hpp"
 #include "tenon/gradient.hpp"
 #include "tenon/linalg.hpp"
-#include "tenon/logic.hpp"
+#include "tenon/make.hpp"
 #include "tenon/nn/initialisers.hpp"
 
 namespace tenon::nn {
@@ -37,8 +37,9 @@ Linear::Linear(int64_t inputs, int64_t outputs, const LinearOptions& options)
 Tensor Linear::operator()(const Tensor& x) const {
   return in_layer(weight, [&] {
     check_inputs("nn.linear", x, weight.declared->shape[1]);
-    const Tensor product = x.rank() == 1 ? x.unsqueeze(0).matmul(weight.transpose()).squeeze(0)
-                                         : x.matmul(weight.transpose());
+    const Tensor product = x.rank() == 1
+                               ? x.expand_dims(0).matmul(weight.matrix_transpose()).squeeze(0)
+                               : x.matmul(weight.matrix_transpose());
     return bias ? product + *bias : product;
   });
 }
@@ -64,8 +65,8 @@ Embedding::Embedding(int64_t count, int64_t size, const EmbeddingOptions& option
              [padding = options.padding](const Key& key, const std::vector<int64_t>& shape) {
                Tensor rows = tenon::normal(key, shape);
                if (!padding) return rows;
-               const Tensor row = Tensor::arange(shape[0], DType::kI64, rows.context());
-               return Tensor::where((row == *padding).unsqueeze(1), 0.0, rows);
+               const Tensor row = arange(shape[0], DType::kI64, rows.context());
+               return where((row == *padding).expand_dims(1), 0.0, rows);
              }),
       padding(options.padding.value_or(-1)) {
   TN_REQUIRE(count > 0 && size > 0, "[nn.embedding] expected sizes above 0, got {} and {}", count,
@@ -80,10 +81,9 @@ Tensor Embedding::operator()(const Tensor& numbers) const {
                "[nn.embedding] expected integers, got {}", dtype_name(numbers.dtype()));
     std::vector<Size> shape = numbers.sizes().vector();
     shape.emplace_back(weight.declared->shape[1]);
-    const Tensor flat = numbers.flatten();
-    Tensor rows = weight.take(0, flat);
-    if (padding >= 0)
-      rows = Tensor::where((flat == padding).unsqueeze(1), stop_gradient(rows), rows);
+    const Tensor flat = numbers.ravel();
+    Tensor rows = weight.take(flat, 0);
+    if (padding >= 0) rows = where((flat == padding).expand_dims(1), stop_gradient(rows), rows);
     return rows.reshape(shape);
   });
 }

@@ -7,11 +7,8 @@
 
 #include "core/support/error.hpp"
 #include "frontend/nn/wide.hpp"
-#include "tenon/activations.hpp"
 #include "tenon/make.hpp"
-#include "tenon/math.hpp"
 #include "tenon/promote.hpp"
-#include "tenon/reduce.hpp"
 
 namespace tenon::nn {
 namespace {
@@ -26,7 +23,7 @@ Tensor reduced(const Tensor& losses, DType dtype, Reduction reduction) {
   const Tensor out = reduction == Reduction::kMean  ? losses.mean()
                      : reduction == Reduction::kSum ? losses.sum()
                                                     : losses;
-  return out.cast(dtype);
+  return out.astype(dtype);
 }
 
 DType dtype_of(const Tensor& prediction) {
@@ -76,37 +73,37 @@ Targets of_labels(const char* op, const Tensor& log_chances, const Tensor& label
       "[{}] expected integer labels in the shape of {} without axis {}, got {}", op,
       typed_shape(log_chances), axis, typed_shape(labels));
   const Size classes = log_chances.sizes()[static_cast<size_t>(axis)];
-  const Tensor label = labels.cast(DType::kI64);
+  const Tensor label = labels.astype(DType::kI64);
   const auto of_label = [&](const Tensor& x) {
-    return x.gather(axis, label.unsqueeze(axis)).squeeze(axis);
+    return x.gather(axis, label.expand_dims(axis)).squeeze(axis);
   };
-  const Tensor is_class = (label >= 0) & (label < Tensor::from_size(classes, labels.context()));
+  const Tensor is_class = (label >= 0) & (label < from_size(classes, labels.context()));
   const Tensor counts = label != options.ignore;
-  const Tensor zero = Tensor::zeros({}, log_chances.dtype(), labels.context());
-  Tensor weight = Tensor::ones({}, log_chances.dtype(), labels.context());
-  Tensor losses = -of_label(log_chances), label_weights = Tensor::where(is_class, weight, zero);
+  const Tensor zero = tenon::zeros({}, log_chances.dtype(), labels.context());
+  Tensor weight = tenon::ones({}, log_chances.dtype(), labels.context());
+  Tensor losses = -of_label(log_chances), label_weights = where(is_class, weight, zero);
   if (options.weight) {
     TN_REQUIRE(options.weight->sizes() == Sizes{classes},
                "[{}] expected a weight for each of {} classes, got {}", op, classes.text(),
                typed_shape(*options.weight));
-    weight = along(options.weight->cast(log_chances.dtype()), axis, rank);
-    label_weights = of_label(weight.expand(log_chances.sizes()));
+    weight = along(options.weight->astype(log_chances.dtype()), axis, rank);
+    label_weights = of_label(weight.broadcast_to(log_chances.sizes()));
     losses = losses * label_weights;
   }
   if (options.smoothing > 0) {
-    const Tensor n = Tensor::from_size(classes, labels.context()).cast(log_chances.dtype());
+    const Tensor n = from_size(classes, labels.context()).astype(log_chances.dtype());
     losses = losses * (1 - options.smoothing) +
-             (-log_chances * weight).sum({axis}) * (options.smoothing / n);
+             (-log_chances * weight).sum(axis) * (options.smoothing / n);
   }
-  const Tensor nan = Tensor::full({}, std::numeric_limits<double>::quiet_NaN(), log_chances.dtype(),
-                                  labels.context());
-  losses = Tensor::where(counts, Tensor::where(is_class, losses, nan), zero);
-  return {losses, Tensor::where(counts, label_weights, zero)};
+  const Tensor nan =
+      full({}, std::numeric_limits<double>::quiet_NaN(), log_chances.dtype(), labels.context());
+  losses = where(counts, where(is_class, losses, nan), zero);
+  return {losses, where(counts, label_weights, zero)};
 }
 
 Tensor reduced(const Targets& targets, DType dtype, Reduction reduction) {
   if (reduction == Reduction::kMean)
-    return (targets.losses.sum() / targets.weights.sum()).cast(dtype);
+    return (targets.losses.sum() / targets.weights.sum()).astype(dtype);
   return reduced(targets.losses, dtype, reduction);
 }
 
@@ -126,12 +123,12 @@ Tensor of_chances(const Tensor& log_chances, const Tensor& chances, DType dtype,
   Tensor target = wide(chances);
   const Size classes = log_chances.sizes()[static_cast<size_t>(axis)];
   if (options.smoothing > 0) {
-    const Tensor n = Tensor::from_size(classes, chances.context()).cast(target.dtype());
+    const Tensor n = from_size(classes, chances.context()).astype(target.dtype());
     target = target * (1 - options.smoothing) + options.smoothing / n;
   }
   Tensor losses = -log_chances * target;
   if (options.weight) losses = losses * along(wide(*options.weight), axis, rank);
-  return reduced(losses.sum({axis}), dtype, options.reduction);
+  return reduced(losses.sum(axis), dtype, options.reduction);
 }
 
 Tensor norm_of_rows(const Tensor& x) { return norm(x, 2, {-1}); }
@@ -153,7 +150,7 @@ Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta,
   TN_REQUIRE(delta > 0, "[nn.huber_loss] expected delta above 0, got {}", delta);
   const Pair of("nn.huber_loss", prediction, target);
   const Tensor d = (of.prediction - of.target).abs();
-  return reduced(Tensor::where(d <= delta, d.square() * 0.5, (d - 0.5 * delta) * delta), of.dtype,
+  return reduced(where(d <= delta, d.square() * 0.5, (d - 0.5 * delta) * delta), of.dtype,
                  reduction);
 }
 
@@ -208,15 +205,14 @@ Tensor hinge_loss(const Tensor& prediction, const Tensor& target, double margin,
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double epsilon) {
   const Tensor x = wide(a), y = wide(b);
   const Tensor lengths = norm(x, 2, {axis}) * norm(y, 2, {axis});
-  return ((x * y).sum({axis}) / lengths.maximum(epsilon)).cast(dtype_of(a));
+  return ((x * y).sum(axis) / lengths.maximum(epsilon)).astype(dtype_of(a));
 }
 
 Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& target, double margin,
                              Reduction reduction) {
   const Tensor cos = cosine_similarity(wide(a), wide(b));
   const Pair of("nn.cosine_embedding_loss", cos, target);
-  return reduced(Tensor::where(of.target > 0, 1 - cos, (cos - margin).relu()), dtype_of(a),
-                 reduction);
+  return reduced(where(of.target > 0, 1 - cos, (cos - margin).relu()), dtype_of(a), reduction);
 }
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,

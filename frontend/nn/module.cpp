@@ -49,7 +49,7 @@ void tell_names(const std::vector<Named>& tensors) {
   }
 }
 
-void initialise(const std::vector<Named>& tensors, const Key& key) {
+void fields::initialise(const std::vector<Named>& tensors, const Key& key) {
   if (tensors.empty()) return;
   tell_names(tensors);
   const std::vector<Key> keys = key.split(static_cast<int64_t>(tensors.size()));
@@ -58,10 +58,10 @@ void initialise(const std::vector<Named>& tensors, const Key& key) {
     if (!tensors[i].parameter || !tensors[i].parameter->declared->initialiser) continue;
     Parameter& parameter = *tensors[i].parameter;
     parameter = parameter.declared->initialiser(keys[i], parameter.declared->shape)
-                    .cast(parameter.declared->dtype);
+                    .astype(parameter.declared->dtype);
     values.push_back(parameter);
   }
-  Tensor::realize(values);
+  realize(values);
 }
 
 namespace fields {
@@ -84,7 +84,7 @@ std::string joined(const std::string& prefix, const std::string& name) {
 LossAndGradients loss_and_gradients(const std::vector<Named>& learned,
                                     const std::function<Tensor(const std::vector<Tensor>&)>& loss) {
   TN_REQUIRE(!learned.empty(),
-             "[nn.value_and_gradient] expected a model with something to learn, got none: it has "
+             "[nn.value_and_grad] expected a model with something to learn, got none: it has "
              "no parameters, or all are frozen");
   std::vector<Tensor> values;
   std::vector<std::string> names;
@@ -92,7 +92,7 @@ LossAndGradients loss_and_gradients(const std::vector<Named>& learned,
     values.push_back(*named.tensor);
     names.push_back(named.name);
   }
-  ValueAndGradients found = tenon::value_and_gradient(loss, std::move(names))(values);
+  ValueAndGrad found = tenon::value_and_grad(loss, std::move(names))(values);
   return {found.value, std::move(found.gradients)};
 }
 

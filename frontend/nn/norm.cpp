@@ -7,8 +7,8 @@
 #include "frontend/nn/in_layer.hpp"
 #include "frontend/nn/wide.hpp"
 #include "tenon/gradient.hpp"
+#include "tenon/make.hpp"
 #include "tenon/nn/initialisers.hpp"
-#include "tenon/reduce.hpp"
 
 namespace tenon::nn {
 namespace {
@@ -39,14 +39,14 @@ Tensor normalised(const Tensor& x, int first, double epsilon) {
 /// By the root of the mean of squares along the last axis.
 Tensor scaled(const Tensor& x, double epsilon) {
   const auto scale = [epsilon](const Tensor& v) {
-    return (v.square().mean({-1}, /*keep=*/true) + epsilon).rsqrt();
+    return (v.square().mean(-1, /*keepdims=*/true) + epsilon).rsqrt();
   };
   using Tensors = std::vector<Tensor>;
   // What scales a row as a whole changes nothing.
   return composite(
       "rms_norm", [&](const Tensors& v) { return Tensors{v[0] * scale(v[0])}; },
       [&](const Tensors& v) {  // of x, y and what comes back
-        return Tensors{scale(v[0]) * (v[2] - v[1] * (v[2] * v[1]).mean({-1}, /*keep=*/true))};
+        return Tensors{scale(v[0]) * (v[2] - v[1] * (v[2] * v[1]).mean(-1, /*keepdims=*/true))};
       })({x})[0];
 }
 
@@ -95,7 +95,7 @@ Tensor LayerNorm::operator()(const Tensor& x) const {
     Tensor out = normalised(wide(x), x.rank() - static_cast<int>(axes), epsilon.value());
     if (weight) out = out * *weight;
     if (bias) out = out + *bias;
-    return out.cast(x.dtype());
+    return out.astype(x.dtype());
   });
 }
 
@@ -110,7 +110,7 @@ Tensor RMSNorm::operator()(const Tensor& x) const {
         "[nn.rms_norm] expected a last axis of size {}, got {}", size,
         x.rank() == 0 ? "rank 0" : x.sizes()[static_cast<size_t>(x.rank() - 1)].text());
     const Tensor out = scaled(wide(x), epsilon.value());
-    return (weight ? out * *weight : out).cast(x.dtype());
+    return (weight ? out * *weight : out).astype(x.dtype());
   });
 }
 
@@ -133,7 +133,7 @@ Tensor GroupNorm::operator()(const Tensor& x) const {
     shape.insert(shape.begin() + 1, Size(groups));
     const Tensor in = wide(x).reshape(shape);
     const Tensor out = normalised(in, 2, epsilon.value()).reshape(x.sizes());
-    return scaled_by_channel(out, weight, bias).cast(x.dtype());
+    return scaled_by_channel(out, weight, bias).astype(x.dtype());
   });
 }
 
@@ -162,7 +162,7 @@ Tensor BatchNorm::operator()(const Tensor& x, const Mode& mode) {
       TN_REQUIRE(!count.is_fixed() || count.value() > 1,
                  "[nn.batch_norm] expected more than one value a channel to learn from, got {}",
                  count.text());
-      const Tensor n = Tensor::from_size(count, x.context()).cast(in.dtype());
+      const Tensor n = from_size(count, x.context()).astype(in.dtype());
       running_mean = stop_gradient(running_mean * (1 - momentum.value()) + mean * momentum.value());
       running_var = stop_gradient(running_var * (1 - momentum.value()) +
                                   var * (n / (n - 1)) * momentum.value());
@@ -170,7 +170,7 @@ Tensor BatchNorm::operator()(const Tensor& x, const Mode& mode) {
     }
     const Tensor scale = (var + epsilon.value()).rsqrt();
     const Tensor out = (in - by_channel(mean, x)) * by_channel(scale, x);
-    return scaled_by_channel(out, weight, bias).cast(x.dtype());
+    return scaled_by_channel(out, weight, bias).astype(x.dtype());
   });
 }
 

@@ -9,10 +9,8 @@
 #include "frontend/nn/wide.hpp"
 #include "tenon/index.hpp"
 #include "tenon/make.hpp"
-#include "tenon/math.hpp"
 #include "tenon/move.hpp"
 #include "tenon/nn/conv.hpp"
-#include "tenon/reduce.hpp"
 
 namespace tenon::nn {
 namespace {
@@ -79,11 +77,11 @@ Tensor gathered(const Tensor& x, int axis, const Parts& parts) {
     for (int64_t k = 0; k < parts.most; ++k)
       at.push_back(parts.begin[i] + std::min(k, parts.count[i] - 1));
   const auto m = static_cast<int64_t>(parts.begin.size());
-  const Tensor index = Tensor::from<int64_t>(at, {m * parts.most}, x.context());
+  const Tensor index = tensor<int64_t>(at, {m * parts.most}, x.context());
   Shape shape = x.shape();
   shape[static_cast<size_t>(axis)] = m;
   shape.insert(shape.begin() + axis + 1, parts.most);
-  return moveaxis(x.take(axis, index).reshape(shape), {axis + 1}, {-1});
+  return moveaxis(x.take(index, axis).reshape(shape), axis + 1, -1);
 }
 
 /// Each axis by itself, which is the same for sums over boxes and for maxima.
@@ -130,16 +128,16 @@ Tensor adaptive_avg_pool(const Tensor& x, const Shape& sizes) {
     const Tensor parts = wide(gathered(of, axis, p));
     Shape beside(static_cast<size_t>(parts.rank()), 1);
     beside[static_cast<size_t>(axis)] = m;
-    const Tensor count = Tensor::from<int64_t>(p.count, {m}, of.context()).reshape(beside);
-    const Tensor is_own = Tensor::arange(p.most, DType::kI64, of.context()) < count;
-    return (Tensor::where(is_own, parts, 0.0).sum({-1}) / count.squeeze(-1).cast(parts.dtype()))
-        .cast(of.dtype());
+    const Tensor count = tensor<int64_t>(p.count, {m}, of.context()).reshape(beside);
+    const Tensor is_own = arange(p.most, DType::kI64, of.context()) < count;
+    return (where(is_own, parts, 0.0).sum(-1) / count.squeeze(-1).astype(parts.dtype()))
+        .astype(of.dtype());
   });
 }
 
 Tensor adaptive_max_pool(const Tensor& x, const Shape& sizes) {
   return adaptive("nn.adaptive_max_pool", x, sizes, [](const Tensor& of, int axis, const Parts& p) {
-    return gathered(of, axis, p).max({-1});
+    return gathered(of, axis, p).max(-1);
   });
 }
 
@@ -155,7 +153,7 @@ Tensor fractional_max_pool(const Tensor& x, const Shape& window, const Shape& si
   whole.push_back(n);
   TN_REQUIRE(is_float(samples.dtype()), "[{}] expected float samples, got {}", op,
              dtype_name(samples.dtype()));
-  const Tensor drawn = samples.expand(whole);
+  const Tensor drawn = samples.broadcast_to(whole);
   Tensor out = x;
   for (int i = 0; i < n; ++i) {
     const int axis = lead + i;
@@ -164,21 +162,21 @@ Tensor fractional_max_pool(const Tensor& x, const Shape& window, const Shape& si
     TN_REQUIRE(0 < size && 0 < count && size <= length && count <= length - size + 1,
                "[{}] expected a window and so many places for it in {} elements, got {} and {}", op,
                length, size, count);
-    const Tensor s = drawn.select(-1, i).unsqueeze(-1);  // [.., 1]
+    const Tensor s = drawn.take(i, -1).expand_dims(-1);  // [.., 1]
     const double step =
         count == 1 ? 0 : static_cast<double>(length - size) / static_cast<double>(count - 1);
-    const Tensor k = Tensor::arange(count, s.dtype(), x.context());
-    const Tensor begin = Tensor::where(k == count - 1, length - size,
-                                       ((k + s) * step).floor() - (s * step).floor())
-                             .cast(DType::kI64);  // [.., count]
+    const Tensor k = arange(count, s.dtype(), x.context());
+    const Tensor begin = where(k == count - 1, length - size,
+                               ((k + s) * step).floor() - (s * step).floor())
+                             .astype(DType::kI64);  // [.., count]
     // Windows at every place, of which the drawn ones are taken: [.., others.., count, size].
-    const Tensor all = windows(moveaxis(out, {axis}, {-1}), {size}, {1}, {1});
+    const Tensor all = windows(moveaxis(out, axis, -1), {size}, {1}, {1});
     Shape at = all.shape();
     Shape beside = begin.shape();
     beside.insert(beside.end() - 1, static_cast<size_t>(n - 1), 1);
     beside.push_back(1);
     at[at.size() - 2] = count;
-    out = moveaxis(gather(all, -2, begin.reshape(beside).expand(at)).max({-1}), {-1}, {axis});
+    out = moveaxis(gather(all, -2, begin.reshape(beside).broadcast_to(at)).max(-1), -1, axis);
   }
   return out;
 }

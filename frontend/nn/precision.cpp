@@ -5,9 +5,7 @@
 #include <limits>
 
 #include "core/support/error.hpp"
-#include "frontend/nn/run_where.hpp"
-#include "tenon/logic.hpp"
-#include "tenon/reduce.hpp"
+#include "frontend/nn/optimizers/run_where.hpp"
 
 namespace tenon::nn {
 namespace {
@@ -37,7 +35,7 @@ Tensor shrunk(const Tensor& scale, const LossScaleOptions& options) {
 /// Where it shall grow, as far as it is finite then.
 Tensor grown(const Tensor& scale, const Tensor& grows, const LossScaleOptions& options) {
   const Tensor next = scale * options.growth;
-  return Tensor::where(grows & isfinite(next), next, scale);
+  return where(grows & isfinite(next), next, scale);
 }
 
 }  // namespace
@@ -53,8 +51,8 @@ Optimizer scale_loss(const Optimizer& inner, const LossScaleOptions& options) {
     }
     run_where(is_finite, inner, of, 2);
     const Tensor grows = is_finite & (finite + 1 >= options.interval);
-    scale = Tensor::where(is_finite, grown(scale, grows, options), shrunk(scale, options));
-    finite = Tensor::where(is_finite & (finite + 1 < options.interval), finite + 1, 0.0);
+    scale = where(is_finite, grown(scale, grows, options), shrunk(scale, options));
+    finite = where(is_finite & (finite + 1 < options.interval), finite + 1, 0.0);
   });
 }
 

@@ -9,6 +9,7 @@
 #include "frontend/nn/bias.hpp"
 #include "frontend/nn/in_layer.hpp"
 #include "tenon/control_flow.hpp"
+#include "tenon/make.hpp"
 #include "tenon/move.hpp"
 #include "tenon/nn/sequential.hpp"
 
@@ -38,12 +39,12 @@ std::string shape_text(const Tensor& x) {
 std::vector<Tensor> state_or_zeros(const std::vector<Tensor>& state, size_t count,
                                    const Sizes& shape, const Tensor& like) {
   if (state.empty())
-    return std::vector<Tensor>(count, Tensor::zeros(shape, like.dtype(), like.context()));
+    return std::vector<Tensor>(count, tenon::zeros(shape, like.dtype(), like.context()));
   TN_REQUIRE(state.size() == count, "[nn.recurrent] expected a state of {} tensors, got {}", count,
              state.size());
   for (const Tensor& part : state)
     TN_REQUIRE(part.sizes() == shape, "[nn.recurrent] expected a state {}, got {}",
-               shape_text(Tensor::zeros(shape, like.dtype(), like.context())), shape_text(part));
+               shape_text(tenon::zeros(shape, like.dtype(), like.context())), shape_text(part));
   return state;
 }
 
@@ -62,14 +63,14 @@ Tensor RecurrentCell::of_inputs(const Tensor& x) const {
   const int64_t inputs = weight_ih.declared->shape[1];
   TN_REQUIRE(x.rank() >= 2 && x.sizes()[static_cast<size_t>(x.rank() - 1)] == Size(inputs),
              "[nn.recurrent] expected {} inputs in the last axis, got {}", inputs, shape_text(x));
-  const Tensor product = x.matmul(weight_ih.transpose());
+  const Tensor product = x.matmul(weight_ih.matrix_transpose());
   return bias_ih ? product + *bias_ih : product;
 }
 
 std::vector<Tensor> RecurrentCell::step(const Tensor& a, const std::vector<Tensor>& state) const {
   const int64_t size = weight_hh.declared->shape[1];
   const Tensor& h = state.at(0);
-  Tensor b = h.matmul(weight_hh.transpose());
+  Tensor b = h.matmul(weight_hh.matrix_transpose());
   if (bias_hh) b = b + *bias_hh;
   const auto part = [&](const Tensor& of, int64_t i) {
     return of.slice({Slice{}, Slice{i * size, (i + 1) * size}});
@@ -125,22 +126,22 @@ RecurrentResult Recurrent::operator()(const Tensor& given, const std::vector<Ten
     const size_t directions = bidirectional ? 2 : 1, count = states_of(cells.at(0).kind);
     Tensor x = given;
     if (is_alone)
-      x = given.unsqueeze(1);
+      x = given.expand_dims(1);
     else if (batch_first)
-      x = given.transpose(0, 1);
+      x = given.swapaxes(0, 1);
     const int64_t size = cells[0].weight_hh.declared->shape[1];
     const Sizes shape =
         is_alone ? Sizes{cells.size(), size} : Sizes{cells.size(), x.sizes()[1], size};
     std::vector<Tensor> begin = state_or_zeros(state, count, shape, x);
     if (is_alone)
-      for (Tensor& part : begin) part = part.unsqueeze(1);
+      for (Tensor& part : begin) part = part.expand_dims(1);
     std::vector<std::vector<Tensor>> ends(count);
     for (size_t first = 0; first < cells.size(); first += directions) {
       std::vector<Tensor> outputs;
       for (size_t k = first; k < first + directions; ++k) {
         const RecurrentCell& cell = cells[k];
         std::vector<Tensor> own;
-        for (const Tensor& part : begin) own.push_back(part.select(0, static_cast<int64_t>(k)));
+        for (const Tensor& part : begin) own.push_back(part.take(static_cast<int64_t>(k), 0));
         const auto body = [&](const std::vector<Tensor>& before, const std::vector<Tensor>& rows) {
           std::vector<Tensor> after = cell.step(rows[0], before);
           const Tensor h = after[0];
@@ -150,14 +151,14 @@ RecurrentResult Recurrent::operator()(const Tensor& given, const std::vector<Ten
         outputs.push_back(run.outputs[0]);
         for (size_t s = 0; s < count; ++s) ends[s].push_back(run.carried[s]);
       }
-      x = bidirectional ? Tensor::cat(outputs, -1) : outputs[0];
+      x = bidirectional ? concatenate(outputs, -1) : outputs[0];
       if (first + directions < cells.size()) x = Dropout(dropout.value())(x, mode);
     }
     RecurrentResult out{x, {}};
     if (is_alone)
       out.output = x.squeeze(1);
     else if (batch_first)
-      out.output = x.transpose(0, 1);
+      out.output = x.swapaxes(0, 1);
     for (const std::vector<Tensor>& parts : ends) {
       const Tensor whole = stack(parts, 0);
       out.state.push_back(is_alone ? whole.squeeze(1) : whole);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tenon/nn/resize.hpp"
 
+#include "tenon/make.hpp"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -21,11 +23,11 @@ Tensor nearest(const Tensor& x, int axis, int64_t to) {
     shape.insert(shape.begin() + axis + 1, to / from);
     Shape merged = x.shape();
     merged[static_cast<size_t>(axis)] = to;
-    return x.unsqueeze(axis + 1).expand(shape).reshape(merged);
+    return x.expand_dims(axis + 1).broadcast_to(shape).reshape(merged);
   }
   Shape at;
   for (int64_t i = 0; i < to; ++i) at.push_back(i * from / to);
-  return x.take(axis, Tensor::from<int64_t>(at, {to}, x.context()));
+  return x.take(tensor<int64_t>(at, {to}, x.context()), axis);
 }
 
 Tensor on_a_line(const Tensor& x, int axis, int64_t to, bool align_corners) {
@@ -45,9 +47,9 @@ Tensor on_a_line(const Tensor& x, int axis, int64_t to, bool align_corners) {
   Shape beside(static_cast<size_t>(x.rank()), 1);
   beside[static_cast<size_t>(axis)] = to;
   Context& context = x.context();
-  const Tensor weight = Tensor::from<double>(part, {to}, context).cast(x.dtype()).reshape(beside);
-  return x.take(axis, Tensor::from<int64_t>(low, {to}, context)) * (1 - weight) +
-         x.take(axis, Tensor::from<int64_t>(high, {to}, context)) * weight;
+  const Tensor weight = tensor<double>(part, {to}, context).astype(x.dtype()).reshape(beside);
+  return x.take(tensor<int64_t>(low, {to}, context), axis) * (1 - weight) +
+         x.take(tensor<int64_t>(high, {to}, context), axis) * weight;
 }
 
 /// Throws unless the last three axes are there and divide as they must.
@@ -81,7 +83,7 @@ Tensor interpolate(const Tensor& x, const Shape& sizes, const InterpolateOptions
     out = is_line ? on_a_line(out, axis, sizes[i], options.align_corners)
                   : nearest(out, axis, sizes[i]);
   }
-  return out.cast(x.dtype());
+  return out.astype(x.dtype());
 }
 
 Upsample::Upsample(int64_t times, const InterpolateOptions& options)
@@ -113,7 +115,7 @@ Tensor pixel_shuffle(const Tensor& x, int64_t factor) {
   std::vector<int> axes;
   for (int i = 0; i < lead; ++i) axes.push_back(i);
   for (const int axis : {0, 3, 1, 4, 2}) axes.push_back(lead + axis);
-  return x.reshape(cut).permute(axes).reshape(shape);
+  return x.reshape(cut).transpose(axes).reshape(shape);
 }
 
 Tensor pixel_unshuffle(const Tensor& x, int64_t factor) {
@@ -128,7 +130,7 @@ Tensor pixel_unshuffle(const Tensor& x, int64_t factor) {
   std::vector<int> axes;
   for (int i = 0; i < lead; ++i) axes.push_back(i);
   for (const int axis : {0, 2, 4, 1, 3}) axes.push_back(lead + axis);
-  return x.reshape(cut).permute(axes).reshape(shape);
+  return x.reshape(cut).transpose(axes).reshape(shape);
 }
 
 }  // namespace tenon::nn

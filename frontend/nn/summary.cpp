@@ -45,7 +45,7 @@ std::string grouped(double number) {
 std::string summary(const std::vector<Named>& tensors, const std::function<Tensor()>& forward) {
   std::vector<Tensor> all;
   for (const Named& named : tensors) all.push_back(*named.tensor);
-  Tensor::realize(all);  // what they are made of is not the model's work
+  realize(all);  // what they are made of is not the model's work
   const std::vector<Layer> layers = layers_of(tensors);
   std::vector<std::vector<Tensor>> groups;
   for (const Layer& layer : layers) groups.push_back(layer.tensors);

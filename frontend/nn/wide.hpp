@@ -7,6 +7,6 @@
 namespace tenon::nn {
 
 inline DType wide(DType dtype) { return dtype == DType::kF64 ? dtype : DType::kF32; }
-inline Tensor wide(const Tensor& x) { return x.cast(wide(x.dtype())); }
+inline Tensor wide(const Tensor& x) { return x.astype(wide(x.dtype())); }
 
 }  // namespace tenon::nn

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "tenon/activations.hpp"
+#include "tenon/tensor.hpp"
 
 #include <numbers>
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/formula.hpp"
-#include "tenon/math.hpp"
 
 namespace tenon {
 namespace {
@@ -21,34 +20,32 @@ Tensor softplus_of(const Tensor& x) {
 
 }  // namespace
 
-Tensor Tensor::sigmoid() const {
-  const auto value = [](const Tensor& x) {
-    const Tensor e = (-magnitude(x)).exp();  // at most 1
-    return where(x < 0, e, constant_like(x, 1)) / (e + 1);
+Tensor sigmoid(const Tensor& x) {
+  const auto value = [](const Tensor& v) {
+    const Tensor e = (-magnitude(v)).exp();  // at most 1
+    return where(v < 0, e, constant_like(v, 1)) / (e + 1);
   };
   const auto gradient = [](const Tensor& /*x*/, const Tensor& y, const Tensor& g) {
     return g * (y * (1 - y));
   };
-  return in_float(*this,
-                  [&](const Tensor& x) { return with_gradient("sigmoid", x, value, gradient); });
+  return in_float(x, [&](const Tensor& v) { return with_gradient("sigmoid", v, value, gradient); });
 }
 
-Tensor Tensor::gelu() const {
+Tensor gelu(const Tensor& x) {
   // x (1 + tanh(u)) / 2 = x sigmoid(2u) = x / (1 + e^-2u), u = sqrt(2/pi) (x + 0.044715 x^3):
   // Hendrycks and Gimpel, 2016
   constexpr double kCube = 0.044715;
   constexpr double kTwice = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
   // Where x^3 overflows, e^-2u is 0 or infinity: x or 0.
-  const auto value = [&](const Tensor& x) {
-    return x / ((x * (x * x * (-kTwice * kCube) - kTwice)).exp() + 1);
+  const auto value = [&](const Tensor& v) {
+    return v / ((v * (v * v * (-kTwice * kCube) - kTwice)).exp() + 1);
   };
-  const auto gradient = [&](const Tensor& x, const Tensor& /*y*/, const Tensor& g) {
+  const auto gradient = [&](const Tensor& v, const Tensor& /*y*/, const Tensor& g) {
     // Beyond, the sigmoid is 0 or 1 in every dtype.
-    const Tensor at = clip(x, -40, 40), s = ((at + at * at * at * kCube) * kTwice).sigmoid();
+    const Tensor at = clip(v, -40, 40), s = ((at + at * at * at * kCube) * kTwice).sigmoid();
     return g * (s + at * s * (1 - s) * (at * at * (3 * kCube * kTwice) + kTwice));
   };
-  return in_float(*this,
-                  [&](const Tensor& x) { return with_gradient("gelu", x, value, gradient); });
+  return in_float(x, [&](const Tensor& v) { return with_gradient("gelu", v, value, gradient); });
 }
 
 Tensor softplus(const Tensor& x) { return in_float(x, softplus_of); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "frontend/tensor/state.hpp"
+#include "tenon/make.hpp"
 
 namespace tenon {
 
@@ -19,13 +20,11 @@ inline Tensor positions(const Tensor& x, int axis) {
 }
 
 /// 0, 1, .. n - 1 as i64, in x's context.
-inline Tensor counting(const Tensor& x, int64_t n) {
-  return Tensor::arange(n, DType::kI64, x.context());
-}
+inline Tensor counting(const Tensor& x, int64_t n) { return arange(n, DType::kI64, x.context()); }
 
 /// Zeros, or another number, in x's context.
 inline Tensor filled(const Tensor& x, const Sizes& shape, Number value, DType dtype) {
-  return Tensor::full(shape, value, dtype, x.context());
+  return full(shape, value, dtype, x.context());
 }
 
 /// (end - begin) / steps, where the difference is beyond f64 too.
@@ -48,14 +47,14 @@ inline Tensor axis_to_last(const Tensor& x, int axis) {
   std::iota(axes.begin(), axes.end(), 0);
   axes.erase(axes.begin() + axis);
   axes.push_back(axis);
-  return x.permute(std::move(axes));
+  return x.transpose(std::move(axes));
 }
 
 inline Tensor last_to_axis(const Tensor& x, int axis) {
   std::vector<int> axes(static_cast<size_t>(x.rank()) - 1);
   std::iota(axes.begin(), axes.end(), 0);
   axes.insert(axes.begin() + axis, x.rank() - 1);
-  return x.permute(std::move(axes));
+  return x.transpose(std::move(axes));
 }
 
 /// A part of the last axis.
@@ -69,10 +68,10 @@ inline Tensor part_of_last(const Tensor& x, const Size& begin, const Size& end) 
 inline DType real_dtype(const Tensor& x) { return is_float(x.dtype()) ? x.dtype() : DType::kF32; }
 /// In f32 or f64, for what is rounded once at its end.
 inline Tensor as_real(const Tensor& x) {
-  return x.dtype() == DType::kF64 || x.dtype() == DType::kF32 ? x : x.cast(DType::kF32);
+  return x.dtype() == DType::kF64 || x.dtype() == DType::kF32 ? x : x.astype(DType::kF32);
 }
 inline Tensor rounded(const Tensor& x, DType dtype) {
-  return x.dtype() == dtype ? x : x.cast(dtype);
+  return x.dtype() == dtype ? x : x.astype(dtype);
 }
 
 inline Tensor is_nan(const Tensor& x) { return x != x; }

@@ -121,7 +121,7 @@ struct CompiledFunction::Impl {
         name, [&](const auto& arguments) { return function(arguments, out.number); }, like, context,
         numbers);
     for (const NodeRef& node : traced.captured) out.captured.push_back(make_tensor(context, node));
-    Tensor::realize(out.captured);
+    realize(out.captured);
     out.graph = inline_calls(*traced.body, builder);
     out.graph.symbols = symbols_in(name.c_str(), out.graph);
     out.numbers.resize(inputs.size());
@@ -284,7 +284,7 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
   for (const Tensor& x : inputs)
     if (!is_number(x)) lazy.push_back(x);
   if (depends_on_arguments(lazy)) return impl.part_of_another(inputs);
-  Tensor::realize(lazy);
+  realize(lazy);
   lazy.clear();
 
   std::vector<InputType> types;

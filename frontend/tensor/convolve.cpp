@@ -28,7 +28,7 @@ Tensor windows(const Tensor& x, int64_t m, int64_t count) {
   const int64_t length = count + m - 1;
   std::vector<int64_t> shape = x.shape();
   shape.insert(shape.end() - 1, m + 1);
-  Tensor rows = x.unsqueeze(-2).expand(shape);
+  Tensor rows = x.expand_dims(-2).broadcast_to(shape);
   shape.resize(shape.size() - 2);
   shape.push_back((m + 1) * length);
   rows = part_of_last(rows.reshape(shape), 0, m * (length + 1));
@@ -72,16 +72,15 @@ Tensor convolve(const Tensor& x, const Tensor& kernel, Convolution mode, int axi
   pairs.back() = {m - 1, m - 1};
   const Tensor all = rows.pad(std::move(pairs));
   const Tensor used = part_of_last(all, part.begin, part.begin + part.count + m - 1);
-  const Tensor turned = kernel.flip({0}).unsqueeze(0);
+  const Tensor turned = kernel.flip(0).expand_dims(0);
   return last_to_axis(turned.matmul(windows(used, m, part.count)).squeeze(-2), at);
 }
 
-Tensor fft_convolve(const Tensor& x, const Tensor& kernel, Convolution mode,
-                    std::vector<int> axes) {
+Tensor fft_convolve(const Tensor& x, const Tensor& kernel, Convolution mode, const Axes& axis) {
   TN_REQUIRE(x.rank() == kernel.rank() && x.rank() > 0,
              "[fft_convolve] expected two tensors of one rank above 0, got ranks {} and {}",
              x.rank(), kernel.rank());
-  axes = normalise_axes("fft_convolve", axes, x.rank());
+  const std::vector<int> axes = normalise_axes("fft_convolve", axis, x.rank());
   for (const int axis : axes)
     TN_REQUIRE(x.size(axis) > 0 && kernel.size(axis) > 0,
                "[fft_convolve] expected non-empty axes, got [{}] and [{}]",

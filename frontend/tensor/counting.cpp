@@ -4,7 +4,6 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
-#include "tenon/scan.hpp"
 #include "tenon/sort.hpp"
 
 namespace tenon {
@@ -27,13 +26,13 @@ int64_t read_count(const Tensor& count) { return count.item<int64_t>(); }
 
 /// Flat positions of a mask's true elements, in order; reads back how many there are.
 Tensor true_positions(const Tensor& mask) {
-  const Tensor flat = mask.flatten();
+  const Tensor flat = mask.ravel();
   const int64_t size = flat.size();
   if (size == 0) return filled(mask, {0}, 0, DType::kI64);
   const Tensor place = cumsum(flat, 0);
-  Tensor::realize({place});
-  const int64_t count = read_count(place.select(0, size - 1));
-  const Tensor to = Tensor::where(flat, place - 1, -1);
+  realize({place});
+  const int64_t count = read_count(place.take(size - 1, 0));
+  const Tensor to = where(flat, place - 1, -1);
   return filled(mask, {count}, 0, DType::kI64).scatter(0, to, counting(mask, size));
 }
 
@@ -46,13 +45,13 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
              "[searchsorted] expected values of {}, got {}", dtype_name(sorted.dtype()),
              dtype_name(values.dtype()));
   const int64_t count = sorted.size();
-  const Tensor flat = values.flatten();
+  const Tensor flat = values.ravel();
   Tensor place = filled(sorted, {flat.size()}, 0, DType::kI64);
   for (int bit = ceil_log2(count + 1); bit-- > 0;) {
     const Tensor next = place + (int64_t{1} << bit);
-    const Tensor probe = sorted.take(0, (next - 1).minimum(std::max<int64_t>(count - 1, 0)));
+    const Tensor probe = sorted.take((next - 1).minimum(std::max<int64_t>(count - 1, 0)), 0);
     const Tensor goes_on = right ? comes_before(flat, probe) == false : comes_before(probe, flat);
-    place = Tensor::where((next <= count) & goes_on, next, place);
+    place = where((next <= count) & goes_on, next, place);
   }
   return place.reshape(values.shape());
 }
@@ -65,7 +64,7 @@ Tensor bincount(const Tensor& x, int64_t length, const Tensor& weights) {
              weights.size());
   // Numbers of u64 that i64 does not hold would wrap to negative ones: left out as well.
   return filled(x, {length}, 0, weights.dtype())
-      .scatter_add(0, x.flatten().cast(DType::kI64), weights.flatten());
+      .scatter_add(0, x.ravel().astype(DType::kI64), weights.ravel());
 }
 
 Tensor bincount(const Tensor& x, int64_t length) {
@@ -76,9 +75,9 @@ Tensor bincount(const Tensor& x) {
   require_integers("bincount", x);
   if (x.size() == 0) return bincount(x, 0);
   const bool is_u64 = x.dtype() == DType::kU64;
-  const Tensor wide = (is_u64 ? x.minimum(INT64_MAX) : x).cast(DType::kI64);
+  const Tensor wide = (is_u64 ? x.minimum(INT64_MAX) : x).astype(DType::kI64);
   const Tensor least = wide.min(), most = wide.max();
-  Tensor::realize({least, most});
+  realize({least, most});
   TN_REQUIRE(read_count(least) >= 0, "[bincount] expected integers of at least 0, got {}",
              read_count(least));
   TN_REQUIRE(read_count(most) < INT64_MAX,
@@ -91,41 +90,41 @@ Histogram histogram(const Tensor& x, int64_t bins, double low, double high) {
              bins);
   TN_REQUIRE(std::isfinite(low) && std::isfinite(high) && low < high,
              "[histogram] expected finite edges, the lower first, got {} and {}", low, high);
-  const Tensor values = as_real(x).flatten();
+  const Tensor values = as_real(x).ravel();
   const double step = step_of(low, high, bins);
   std::vector<double> at;
   for (int64_t i = 0; i <= bins; ++i) {
     at.push_back(i == bins ? high : low + static_cast<double>(i) * step);
   }
-  Tensor edges = Tensor::from<double>(std::span<const double>(at), {bins + 1}, x.context());
+  Tensor edges = tensor(at, {bins + 1}, x.context());
   if (values.dtype() != DType::kF64) {  // rounded here: a device may have no f64
     const std::vector<float> narrow(at.begin(), at.end());
-    edges = Tensor::from<float>(std::span<const float>(narrow), {bins + 1}, x.context());
+    edges = tensor(narrow, {bins + 1}, x.context());
   }
   const Tensor after = searchsorted(edges, values, /*right=*/true) - 1;
-  const Tensor last = edges.select(0, bins);
-  const Tensor bin = Tensor::where(values == last, bins - 1, after);
+  const Tensor last = edges.take(bins, 0);
+  const Tensor bin = where(values == last, bins - 1, after);
   const Tensor outside = is_nan(values) | (values > last);
-  return {bincount(Tensor::where(outside, -1, bin), bins), edges};
+  return {bincount(where(outside, -1, bin), bins), edges};
 }
 
 Unique unique(const Tensor& x) {
-  const Tensor flat = x.flatten();
+  const Tensor flat = x.ravel();
   const int64_t size = flat.size();
   if (size == 0) {
     const Tensor none = filled(x, {0}, 0, DType::kI64);
     return {flat, none, none.reshape(x.shape()), none};
   }
-  const Tensor order = argsort(flat, 0), sorted = flat.take(0, order);
+  const Tensor order = argsort(flat, 0), sorted = flat.take(order, 0);
   const Tensor left = part_of_last(sorted, 0, size - 1), here = part_of_last(sorted, 1, size);
   const Tensor differs = comes_before(left, here);
   const Tensor group = cumsum(differs.pad({{1, 0}}, true), 0) - 1;
-  Tensor::realize({order, sorted, group});
-  const int64_t count = read_count(group.select(0, size - 1)) + 1;
-  const Tensor begins = Tensor::where(differs.pad({{1, 0}}, true), group, -1);
+  realize({order, sorted, group});
+  const int64_t count = read_count(group.take(size - 1, 0)) + 1;
+  const Tensor begins = where(differs.pad({{1, 0}}, true), group, -1);
   const Tensor indices = filled(x, {count}, 0, DType::kI64).scatter(0, begins, order);
   const Tensor inverse = filled(x, {size}, 0, DType::kI64).scatter(0, order, group);
-  return {flat.take(0, indices), indices, inverse.reshape(x.shape()), bincount(group, count)};
+  return {flat.take(indices, 0), indices, inverse.reshape(x.shape()), bincount(group, count)};
 }
 
 std::vector<Tensor> nonzero(const Tensor& x) {
@@ -142,7 +141,7 @@ Tensor masked_select(const Tensor& x, const Tensor& mask) {
   TN_REQUIRE(mask.dtype() == DType::kBool, "[masked_select] expected a mask of bool, got {}",
              dtype_name(mask.dtype()));
   const std::vector<int64_t> shape = broadcast_shapes("masked_select", x.shape(), mask.shape());
-  return x.expand(shape).flatten().take(0, true_positions(mask.expand(shape)));
+  return x.broadcast_to(shape).ravel().take(true_positions(mask.broadcast_to(shape)), 0);
 }
 
 }  // namespace tenon

@@ -7,9 +7,6 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/random_bits.hpp"
-#include "tenon/math.hpp"
-#include "tenon/reduce.hpp"
-#include "tenon/scan.hpp"
 #include "tenon/sort.hpp"
 
 namespace tenon {
@@ -34,15 +31,15 @@ Tensor inverse_erf(const Tensor& y) {
   const Tensor near = w.minimum(5) - 2.5, far = w.maximum(5).sqrt() - 3;
   Tensor x =
       y *
-      Tensor::where(
-          w < 5,
-          horner(near, {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06,
-                        0.00021858087, -0.00125372503, -0.00417768164, 0.246640727, 1.50140941}),
-          horner(far, {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844,
-                       0.00573950773, -0.0076224613, 0.00943887047, 1.00167406, 2.83297682}));
+      where(w < 5,
+            horner(near, {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06,
+                          0.00021858087, -0.00125372503, -0.00417768164, 0.246640727, 1.50140941}),
+            horner(far, {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844,
+                         0.00573950773, -0.0076224613, 0.00943887047, 1.00167406, 2.83297682}));
   if (y.dtype() != DType::kF64) return x;
   const auto step = [&](const Tensor& at) {
-    return at - (erf(at) - y) * (-at.square()).exp().recip() * (std::sqrt(std::numbers::pi) / 2);
+    return at -
+           (erf(at) - y) * (-at.square()).exp().reciprocal() * (std::sqrt(std::numbers::pi) / 2);
   };
   return step(step(x));
 }
@@ -51,8 +48,8 @@ Tensor inverse_erf(const Tensor& y) {
 Tensor first_accepted(const Tensor& values, const Tensor& accepted) {
   const int64_t count = values.size(0);
   const Tensor place = positions(values, 0);
-  const Tensor first = Tensor::where(accepted, place, count - 1).min({0}, /*keep=*/true);
-  return Tensor::where(place == first, values, 0).sum({0});
+  const Tensor first = where(accepted, place, count - 1).min(0, /*keepdims=*/true);
+  return where(place == first, values, 0).sum(0);
 }
 
 std::vector<int64_t> in_front(int64_t count, const std::vector<int64_t>& shape) {
@@ -66,22 +63,22 @@ Tensor log_gamma_draw(const Key& key, const Tensor& a, const std::vector<int64_t
                       uint32_t stream) {
   const std::vector<int64_t> all = in_front(kGammaProposals, shape);
   const Tensor small = a < 1;
-  const Tensor d = Tensor::where(small, a + 1, a) - 1.0 / 3, c = (d * 9).rsqrt();
+  const Tensor d = where(small, a + 1, a) - 1.0 / 3, c = (d * 9).rsqrt();
   const Tensor x = unit_normal(key, all, DType::kF32, stream + kNormal);
   const Tensor v = (c * x + 1) * (c * x + 1) * (c * x + 1);
   const Tensor positive = v > 0;
-  const Tensor log_v = Tensor::where(positive, v, 1).log();
+  const Tensor log_v = where(positive, v, 1).log();
   const Tensor u = 1 - unit_uniform(key, all, DType::kF32, stream + kAccept);
   const Tensor accepted = positive & (u.log() < x.square() * 0.5 + d - d * v + d * log_v);
-  const Tensor drawn = first_accepted(Tensor::where(positive, log_v, 0), accepted) + d.log();
+  const Tensor drawn = first_accepted(where(positive, log_v, 0), accepted) + d.log();
   // G(a) = G(a + 1) u^(1/a)
   const Tensor boost = (1 - unit_uniform(key, shape, DType::kF32, stream + kBoost)).log();
-  return Tensor::where(small, drawn + boost / a, drawn);
+  return where(small, drawn + boost / a, drawn);
 }
 
 /// ln(k!), by Stirling's series four places further on.
 Tensor log_factorial(const Tensor& k) {
-  const Tensor z = k + 1, w = z + 4, r = w.recip();
+  const Tensor z = k + 1, w = z + 4, r = w.reciprocal();
   const Tensor series = (w - 0.5) * w.log() - w + 0.5 * std::log(2 * std::numbers::pi) +
                         r * (1.0 / 12 - r * r * (1.0 / 360 - r * r * (1.0 / 1260)));
   return series - (z * (z + 1) * (z + 2) * (z + 3)).log();
@@ -92,7 +89,7 @@ Tensor poisson_inverse(const Tensor& u, const Tensor& rate) {
   Tensor term = (-rate).exp(), sum = term;
   Tensor count = constant_like(u, 0);
   for (int k = 1; k <= kPoissonTerms; ++k) {
-    count = count + (u >= sum).cast(DType::kF32);
+    count = count + (u >= sum).astype(DType::kF32);
     term = term * rate * (1.0 / k);
     sum = sum + term;
   }
@@ -103,11 +100,11 @@ Tensor poisson_inverse(const Tensor& u, const Tensor& rate) {
 Tensor poisson_rejection(const Key& key, const Tensor& rate, const std::vector<int64_t>& shape) {
   const std::vector<int64_t> all = in_front(kPoissonProposals, shape);
   const Tensor b = rate.sqrt() * 2.53 + 0.931, a = b * 0.02483 - 0.059;
-  const Tensor log_inverse = ((b - 3.4).recip() * 1.1328 + 1.1239).log();
+  const Tensor log_inverse = ((b - 3.4).reciprocal() * 1.1328 + 1.1239).log();
   const Tensor u = unit_uniform(key, all, DType::kF32, kNormal) - 0.5;
   const Tensor v = 1 - unit_uniform(key, all, DType::kF32, kAccept);
   const Tensor us = 0.5 - u.abs();
-  const Tensor away = Tensor::where(us > 0, us, 0.5);
+  const Tensor away = where(us > 0, us, 0.5);
   const Tensor k = ((a * 2 / away + b) * u + rate + 0.43).floor();
   const Tensor fast = (us >= 0.07) & (v <= 0.9277 - 3.6224 / (b - 2));
   const Tensor inside = (us > 0) & (k >= 0) & ((us >= 0.013) | (v <= us));
@@ -130,14 +127,14 @@ Tensor truncated_normal(const Key& key, std::vector<int64_t> shape, double low, 
   const double most = inside == DType::kF64 ? 1 - 0x1p-53 : 1 - 0x1p-24;
   const Tensor u = unit_uniform(key, shape, inside) * (to - from) + from;
   const Tensor x = inverse_erf(u.maximum(-most).minimum(most)) * std::numbers::sqrt2;
-  return x.maximum(low).minimum(high).cast(dtype);
+  return x.maximum(low).minimum(high).astype(dtype);
 }
 
 Tensor exponential(const Key& key, std::vector<int64_t> shape, const Tensor& rate, DType dtype) {
   TN_REQUIRE(is_float(dtype), "[exponential] expected a float dtype, got {}", dtype_name(dtype));
   key.use("exponential");
   const DType inside = dtype == DType::kF64 ? dtype : DType::kF32;
-  return (-(1 - unit_uniform(key, shape, inside)).log() / beside(key, rate, inside)).cast(dtype);
+  return (-(1 - unit_uniform(key, shape, inside)).log() / beside(key, rate, inside)).astype(dtype);
 }
 
 Tensor gamma(const Key& key, const Tensor& a, std::vector<int64_t> shape) {
@@ -168,9 +165,9 @@ Tensor poisson(const Key& key, const Tensor& rate, std::vector<int64_t> shape) {
   key.use("poisson");
   const Tensor low = mean < 10;
   const Tensor few =
-      poisson_inverse(unit_uniform(key, shape, DType::kF32, kOther), Tensor::where(low, mean, 1));
-  const Tensor many = poisson_rejection(key, Tensor::where(low, 10, mean), shape);
-  return Tensor::where(low, few, many).cast(DType::kI64);
+      poisson_inverse(unit_uniform(key, shape, DType::kF32, kOther), where(low, mean, 1));
+  const Tensor many = poisson_rejection(key, where(low, 10, mean), shape);
+  return where(low, few, many).astype(DType::kI64);
 }
 
 Tensor categorical(const Key& key, const Tensor& logits, std::vector<int64_t> shape) {
@@ -188,12 +185,12 @@ Tensor permutation(const Key& key, int64_t n) {
   key.use("permutation");
   const RandomWords words = random_words(key, {n});
   return argsort(
-      words.first.cast(DType::kU64) * (uint64_t{1} << 32) | words.second.cast(DType::kU64), 0);
+      words.first.astype(DType::kU64) * (uint64_t{1} << 32) | words.second.astype(DType::kU64), 0);
 }
 
 Tensor permutation(const Key& key, const Tensor& x, int axis) {
   const int at = normalise_axis("permutation", axis, x.rank());
-  return x.take(at, permutation(key, x.size(at)));
+  return x.take(permutation(key, x.size(at)), at);
 }
 
 Tensor choice(const Key& key, const Tensor& x, std::vector<int64_t> shape, bool replace,
@@ -208,20 +205,21 @@ Tensor choice(const Key& key, const Tensor& x, std::vector<int64_t> shape, bool 
   key.use("choice");
   Tensor at = filled(x, {count}, 0, DType::kI64);
   if (replace && p) {
-    const Tensor sums = cumsum(p->cast(DType::kF32), 0);
-    const Tensor u = unit_uniform(key, {count}, DType::kF32) * sums.select(0, n - 1);
+    const Tensor sums = cumsum(p->astype(DType::kF32), 0);
+    const Tensor u = unit_uniform(key, {count}, DType::kF32) * sums.take(n - 1, 0);
     at = searchsorted(sums, u, /*right=*/true).minimum(n - 1);
   } else if (replace) {
     const RandomWords words = random_words(key, {count});
-    at = ((words.first.cast(DType::kU64) * (uint64_t{1} << 32) | words.second.cast(DType::kU64)) %
+    at = ((words.first.astype(DType::kU64) * (uint64_t{1} << 32) |
+           words.second.astype(DType::kU64)) %
           static_cast<uint64_t>(n))
-             .cast(DType::kI64);
+             .astype(DType::kI64);
   } else {
-    const Tensor order = p ? argsort(gumbel(key, {n}) + p->cast(DType::kF32).log(), 0, true)
+    const Tensor order = p ? argsort(gumbel(key, {n}) + p->astype(DType::kF32).log(), 0, true)
                            : argsort(random_words(key, {n}).first, 0);
     at = order.slice({Slice{0, count}});
   }
-  return x.take(0, at).reshape(std::move(shape));
+  return x.take(at, 0).reshape(std::move(shape));
 }
 
 }  // namespace tenon

@@ -4,8 +4,6 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/formula.hpp"
-#include "tenon/logic.hpp"
-#include "tenon/math.hpp"
 
 namespace tenon {
 namespace {
@@ -78,7 +76,7 @@ Tensor floor_divide(const Tensor& a, const Tensor& b) {
   if (const auto x = integers("floor_divide", a, b)) {
     const Tensor rest = integer_fmod(*x);
     const Tensor below = (rest != 0) & ((rest < 0) != (x->b < 0));
-    return x->a.idiv(x->b) - below.cast(rest.dtype());
+    return x->a / x->b - below.astype(rest.dtype());
   }
   return in_float("floor_divide", a, b, float_floor_divide);
 }

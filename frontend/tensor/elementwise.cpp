@@ -15,7 +15,7 @@ Tensor unary(Op op, const Tensor& x) {
 
 /// Integers and bools become f32.
 Tensor float_unary(Op op, const Tensor& x) {
-  return unary(op, is_float(x.dtype()) ? x : x.cast(DType::kF32));
+  return unary(op, is_float(x.dtype()) ? x : x.astype(DType::kF32));
 }
 
 Tensor binary(Op op, const Tensor& a, const Tensor& b) {
@@ -26,43 +26,41 @@ Tensor binary(Op op, const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-Tensor Tensor::cast(DType dtype) const {
-  return make_tensor(context(), builder_of(*this).cast(node_of(*this), dtype));
+Tensor astype(const Tensor& x, DType dtype) {
+  return make_tensor(x.context(), builder_of(x).cast(node_of(x), dtype));
 }
-Tensor Tensor::bit_cast(DType dtype) const {
-  return make_tensor(context(), builder_of(*this).bit_cast(node_of(*this), dtype));
+Tensor bit_cast(const Tensor& x, DType dtype) {
+  return make_tensor(x.context(), builder_of(x).bit_cast(node_of(x), dtype));
 }
 
-Tensor Tensor::neg() const { return unary(Op::NEG, *this); }
-Tensor Tensor::recip() const { return float_unary(Op::RECIP, *this); }
-Tensor Tensor::sqrt() const { return float_unary(Op::SQRT, *this); }
-Tensor Tensor::rsqrt() const { return sqrt().recip(); }
-Tensor Tensor::exp() const { return float_unary(Op::EXP, *this); }
-Tensor Tensor::exp2() const { return float_unary(Op::EXP2, *this); }
-Tensor Tensor::log() const { return float_unary(Op::LN, *this); }
-Tensor Tensor::log2() const { return float_unary(Op::LOG2, *this); }
-Tensor Tensor::sin() const { return float_unary(Op::SIN, *this); }
-Tensor Tensor::cos() const { return float_unary(Op::COS, *this); }
-Tensor Tensor::floor() const { return is_float(dtype()) ? unary(Op::FLOOR, *this) : *this; }
-Tensor Tensor::trunc() const { return is_float(dtype()) ? unary(Op::TRUNC, *this) : *this; }
-Tensor Tensor::square() const { return *this * *this; }
-Tensor Tensor::abs() const {
-  return is_float(dtype()) || is_signed(dtype()) ? maximum(neg()) : *this;
+Tensor negative(const Tensor& x) { return unary(Op::NEG, x); }
+Tensor reciprocal(const Tensor& x) { return float_unary(Op::RECIP, x); }
+Tensor sqrt(const Tensor& x) { return float_unary(Op::SQRT, x); }
+Tensor rsqrt(const Tensor& x) { return x.sqrt().reciprocal(); }
+Tensor exp(const Tensor& x) { return float_unary(Op::EXP, x); }
+Tensor exp2(const Tensor& x) { return float_unary(Op::EXP2, x); }
+Tensor log(const Tensor& x) { return float_unary(Op::LN, x); }
+Tensor log2(const Tensor& x) { return float_unary(Op::LOG2, x); }
+Tensor sin(const Tensor& x) { return float_unary(Op::SIN, x); }
+Tensor cos(const Tensor& x) { return float_unary(Op::COS, x); }
+Tensor floor(const Tensor& x) { return is_float(x.dtype()) ? unary(Op::FLOOR, x) : x; }
+Tensor trunc(const Tensor& x) { return is_float(x.dtype()) ? unary(Op::TRUNC, x) : x; }
+Tensor square(const Tensor& x) { return x * x; }
+Tensor abs(const Tensor& x) {
+  return is_float(x.dtype()) || is_signed(x.dtype()) ? x.maximum(-x) : x;
 }
-Tensor Tensor::relu() const {
-  const auto value = [](const Tensor& x) { return x.maximum(constant_like(x, 0)); };
-  if (!is_float(dtype())) return value(*this);
+Tensor relu(const Tensor& x) {
+  const auto value = [](const Tensor& v) { return v.maximum(constant_like(v, 0)); };
+  if (!is_float(x.dtype())) return value(x);
   // At 0, where max has half of it, the slope is 0.
-  return with_gradient("relu", *this, value,
-                       [](const Tensor& x, const Tensor& /*y*/, const Tensor& g) {
-                         return where(x > 0, g, constant_like(g, 0));
-                       });
+  return with_gradient("relu", x, value, [](const Tensor& v, const Tensor& /*y*/, const Tensor& g) {
+    return where(v > 0, g, constant_like(g, 0));
+  });
 }
-Tensor Tensor::maximum(const Tensor& other) const { return binary(Op::MAX, *this, other); }
-Tensor Tensor::minimum(const Tensor& other) const { return binary(Op::MIN, *this, other); }
-Tensor Tensor::idiv(const Tensor& other) const { return binary(Op::IDIV, *this, other); }
+Tensor maximum(const Tensor& a, const Tensor& b) { return binary(Op::MAX, a, b); }
+Tensor minimum(const Tensor& a, const Tensor& b) { return binary(Op::MIN, a, b); }
 
-Tensor Tensor::where(const Tensor& condition, const Tensor& a, const Tensor& b) {
+Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   Operands sides = promote_and_broadcast("where", a, b);
   const Shape shape = broadcast_shapes("where", dims_of(condition), sides.a->shape);
   Context& context = condition.context();
@@ -84,7 +82,7 @@ Tensor operator/(const Tensor& a, const Tensor& b) {
                      builder_of(*operands.context).binary(op, operands.a, operands.b));
 }
 Tensor operator%(const Tensor& a, const Tensor& b) { return binary(Op::MOD, a, b); }
-Tensor operator-(const Tensor& a) { return a.neg(); }
+Tensor operator-(const Tensor& a) { return negative(a); }
 Tensor operator<(const Tensor& a, const Tensor& b) { return binary(Op::CMPLT, a, b); }
 Tensor operator>(const Tensor& a, const Tensor& b) { return b < a; }
 Tensor operator==(const Tensor& a, const Tensor& b) { return binary(Op::CMPEQ, a, b); }

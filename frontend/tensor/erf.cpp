@@ -4,7 +4,6 @@
 #include <numbers>
 
 #include "frontend/tensor/formula.hpp"
-#include "tenon/math.hpp"
 
 namespace tenon {
 namespace {

@@ -4,7 +4,6 @@
 #include <numbers>
 
 #include "frontend/tensor/formula.hpp"
-#include "tenon/math.hpp"
 
 namespace tenon {
 namespace {
@@ -113,7 +112,7 @@ Tensor cosh(const Tensor& x) {
   });
 }
 
-Tensor Tensor::tanh() const {
+Tensor tanh(const Tensor& x) {
   const auto value = [](const Tensor& v) {
     // From 1 - 2^-26 and 1 - 2^-57 on, the result rounds to 1.
     const double end = is_double(v) ? 20 : 10;
@@ -134,8 +133,7 @@ Tensor Tensor::tanh() const {
   const auto gradient = [](const Tensor& /*x*/, const Tensor& y, const Tensor& g) {
     return g * ((1 + y) * (1 - y));
   };
-  return in_float(*this,
-                  [&](const Tensor& x) { return with_gradient("tanh", x, value, gradient); });
+  return in_float(x, [&](const Tensor& v) { return with_gradient("tanh", v, value, gradient); });
 }
 
 Tensor asinh(const Tensor& x) {

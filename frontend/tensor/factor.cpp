@@ -6,7 +6,6 @@
 #include "frontend/tensor/matrices.hpp"
 #include "tenon/linalg.hpp"
 #include "tenon/make.hpp"
-#include "tenon/math.hpp"
 
 namespace tenon {
 namespace {
@@ -20,13 +19,13 @@ Tensor forward_substitution(const Tensor& a, const Tensor& b, bool unit) {
         const Tensor column = column_at(m, j), pivot = row_at(column, j), right = row_at(x, j);
         const Tensor done = unit ? right : right / pivot;
         const Tensor row = positions(x, 1);
-        return Tensors{Tensor::where(row == j, done, Tensor::where(row > j, x - column * done, x))};
+        return Tensors{where(row == j, done, where(row > j, x - column * done, x))};
       })[0];
 }
 
 Tensor solve_rows(const Tensor& a, const Tensor& b, bool lower, bool unit) {
   if (lower) return forward_substitution(a, b, unit);
-  return forward_substitution(a.flip({1, 2}), b.flip({1}), unit).flip({1});
+  return forward_substitution(a.flip({1, 2}), b.flip(1), unit).flip(1);
 }
 
 struct Packed {
@@ -39,32 +38,30 @@ Packed factor(const Tensor& x) {
   const Tensor order = positions(filled(x, {x.size(0), x.size(1)}, 0, DType::kI64), 1);
   const Tensor none = filled(x, {x.size(0), 1}, 0, DType::kI64);
   if (x.size() == 0) return {x, order, none};
-  const Tensors results = loop(
-      std::min(x.size(1), x.size(2)), {x, order, none}, {},
-      [](const Tensor& j, const Tensors& carried, const Tensors&) {
-        const Tensor& a = carried[0];
-        const Tensor column = column_at(a, j).squeeze(-1);  // [batch, m]
-        const Tensor place = positions(column, 1);
-        const Tensor best = Tensor::where(place < j, -1, column.abs()).argmax(1, /*keep=*/true);
-        const Tensor swapped =
-            Tensor::where(place == j, best, Tensor::where(place == best, j, place));
-        const Tensor rows = rows_in_order(a, swapped);
-        const Tensor left = column_at(rows, j), top = row_at(rows, j), pivot = row_at(left, j);
-        // A column of zeros is left as it is.
-        const Tensor factor = left / Tensor::where(pivot == 0, 1, pivot);
-        const Tensor i = positions(a, 1), k = positions(a, 2);
-        const Tensor inner =
-            Tensor::where(k == j, factor, Tensor::where(k > j, rows - factor * top, rows));
-        return Tensors{Tensor::where(i > j, inner, rows), carried[1].gather(1, swapped),
-                       carried[2] + (best != j).cast(DType::kI64)};
-      });
+  const Tensors results =
+      loop(std::min(x.size(1), x.size(2)), {x, order, none}, {},
+           [](const Tensor& j, const Tensors& carried, const Tensors&) {
+             const Tensor& a = carried[0];
+             const Tensor column = column_at(a, j).squeeze(-1);  // [batch, m]
+             const Tensor place = positions(column, 1);
+             const Tensor best = where(place < j, -1, column.abs()).argmax(1, /*keepdims=*/true);
+             const Tensor swapped = where(place == j, best, where(place == best, j, place));
+             const Tensor rows = rows_in_order(a, swapped);
+             const Tensor left = column_at(rows, j), top = row_at(rows, j), pivot = row_at(left, j);
+             // A column of zeros is left as it is.
+             const Tensor factor = left / where(pivot == 0, 1, pivot);
+             const Tensor i = positions(a, 1), k = positions(a, 2);
+             const Tensor inner = where(k == j, factor, where(k > j, rows - factor * top, rows));
+             return Tensors{where(i > j, inner, rows), carried[1].gather(1, swapped),
+                            carried[2] + (best != j).astype(DType::kI64)};
+           });
   return {results[0], results[1], results[2]};
 }
 
 /// b as columns beside a: a vector where its rank is 1.
 Tensor as_columns(const char* op, const Tensor& a, const Tensor& b) {
   TN_REQUIRE(b.rank() >= 1, "[{}] expected a right side [m] or [.., m, k], got rank 0", op);
-  Tensor columns = b.rank() == 1 ? b.unsqueeze(-1) : b;
+  Tensor columns = b.rank() == 1 ? b.expand_dims(-1) : b;
   TN_REQUIRE(a.rank() >= 2 && columns.size(-2) == a.size(-2),
              "[{}] expected [.., m, n] and [m] or [.., m, k], got [{}] and [{}]", op,
              fmt::join(a.shape(), ", "), fmt::join(b.shape(), ", "));
@@ -81,9 +78,8 @@ Tensor cholesky(const Tensor& x) {
         const Tensor column = column_at(m, j), root = row_at(column, j).sqrt();
         const Tensor l = column / root;
         const Tensor i = positions(m, 1), k = positions(m, 2);
-        const Tensor inner = Tensor::where(k > j, m - l * l.transpose(), m);
-        return Tensors{
-            Tensor::where(i >= j, Tensor::where(k == j, l, Tensor::where(i > j, inner, m)), m)};
+        const Tensor inner = where(k > j, m - l * l.matrix_transpose(), m);
+        return Tensors{where(i >= j, where(k == j, l, where(i > j, inner, m)), m)};
       })[0];
   return unbatched(tril(full), x);
 }
@@ -92,7 +88,8 @@ Tensor solve_triangular(const Tensor& a, const Tensor& b, bool lower, bool unit)
   const auto [left, right] =
       with_one_batch("solve_triangular", a, as_columns("solve_triangular", a, b));
   const Tensor m = square_matrices("solve_triangular", left);
-  const Tensor x = solve_rows(m, matrices("solve_triangular", right).cast(m.dtype()), lower, unit);
+  const Tensor x =
+      solve_rows(m, matrices("solve_triangular", right).astype(m.dtype()), lower, unit);
   const Tensor result = unbatched(x, right);
   return b.rank() == 1 ? result.squeeze(-1) : result;
 }
@@ -102,7 +99,7 @@ LU lu(const Tensor& x) {
   const int64_t m = a.size(1), n = a.size(2), k = std::min(m, n);
   const Packed packed = factor(a);
   const Tensor lower = tril(packed.factors.slice({Slice{}, Slice{}, Slice{0, k}}), -1);
-  const Tensor ones = Tensor::where(positions(lower, 1) == positions(lower, 2), 1, lower);
+  const Tensor ones = where(positions(lower, 1) == positions(lower, 2), 1, lower);
   const Tensor upper = triu(packed.factors.slice({Slice{}, Slice{0, k}}));
   return {unbatched(packed.permutation, x), unbatched(ones, x), unbatched(upper, x)};
 }
@@ -112,7 +109,7 @@ Tensor solve(const Tensor& a, const Tensor& b) {
   const Tensor m = square_matrices("solve", left);
   const Packed packed = factor(m);
   const Tensor ordered =
-      rows_in_order(matrices("solve", right).cast(m.dtype()), packed.permutation);
+      rows_in_order(matrices("solve", right).astype(m.dtype()), packed.permutation);
   const Tensor y = solve_rows(packed.factors, ordered, /*lower=*/true, /*unit=*/true);
   const Tensor result = unbatched(solve_rows(packed.factors, y, false, false), right);
   return b.rank() == 1 ? result.squeeze(-1) : result;
@@ -125,16 +122,16 @@ Tensor inv(const Tensor& x) {
 
 Tensor det(const Tensor& x) {
   const Packed packed = factor(square_matrices("det", x));
-  const Tensor product = diagonal_of(packed.factors).prod({1}, /*keep=*/true);
-  return unbatched(Tensor::where(packed.swaps % 2 == 0, product, -product), x).squeeze(-1);
+  const Tensor product = diagonal_of(packed.factors).prod(1, /*keepdims=*/true);
+  return unbatched(where(packed.swaps % 2 == 0, product, -product), x).squeeze(-1);
 }
 
 SignLogDet slogdet(const Tensor& x) {
   const Packed packed = factor(square_matrices("slogdet", x));
   const Tensor diagonal = diagonal_of(packed.factors);
-  const Tensor product = sign(diagonal).prod({1}, /*keep=*/true);
-  return {unbatched(Tensor::where(packed.swaps % 2 == 0, product, -product), x).squeeze(-1),
-          unbatched(diagonal.abs().log().sum({1}, /*keep=*/true), x).squeeze(-1)};
+  const Tensor product = sign(diagonal).prod(1, /*keepdims=*/true);
+  return {unbatched(where(packed.swaps % 2 == 0, product, -product), x).squeeze(-1),
+          unbatched(diagonal.abs().log().sum(1, /*keepdims=*/true), x).squeeze(-1)};
 }
 
 Tensor matrix_power(const Tensor& x, int64_t power) {
@@ -142,7 +139,7 @@ Tensor matrix_power(const Tensor& x, int64_t power) {
              "[matrix_power] expected square matrices [.., n, n], got [{}]",
              fmt::join(x.shape(), ", "));
   Tensor base = power < 0 ? inv(x) : x,
-         result = eye(x.size(-1), {}, 0, x.dtype(), x.context()).expand(x.shape());
+         result = eye(x.size(-1), {}, 0, x.dtype(), x.context()).broadcast_to(x.shape());
   bool first = true;
   const auto size = static_cast<uint64_t>(power);
   for (uint64_t bits = power < 0 ? -size : size; bits != 0; bits >>= 1) {
@@ -157,7 +154,7 @@ Tensor expm(const Tensor& x) {
   const Tensor a = square_matrices("expm", x);
   constexpr double kTheta = 5.371920351148152;  // up to here the approximant is good to 2^-53
   constexpr int64_t kSquarings = 24;
-  const Tensor size = a.abs().sum({1}, /*keep=*/true).max({2}, /*keep=*/true);  // [batch, 1, 1]
+  const Tensor size = a.abs().sum(1, /*keepdims=*/true).max(2, /*keepdims=*/true);  // [batch, 1, 1]
   const Tensor times = -(-(size / kTheta).maximum(1).log2()).floor();
   const Tensor scaled = a * (-times).exp2();
   const double b[] = {64764752532480000.0,
@@ -186,8 +183,8 @@ Tensor expm(const Tensor& x) {
   const Tensor result =
       loop(kSquarings, {start}, {times},
            [](const Tensor& i, const Tensors& carried, const Tensors& fixed) {
-             const Tensor goes_on = i.cast(fixed[0].dtype()) < fixed[0];
-             return Tensors{Tensor::where(goes_on, carried[0].matmul(carried[0]), carried[0])};
+             const Tensor goes_on = i.astype(fixed[0].dtype()) < fixed[0];
+             return Tensors{where(goes_on, carried[0].matmul(carried[0]), carried[0])};
            })[0];
   return unbatched(result, x);
 }

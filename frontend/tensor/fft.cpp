@@ -96,8 +96,8 @@ Tensor twiddles(const Tensor& x, int64_t m, int64_t r) {
 /// [batch, parts, ..] times complex [2, ..].
 Tensor times(const Tensor& x, const Tensor& w) {
   if (x.size(1) == 1) return x * w;
-  const Tensor real = w.select(0, 0), imag = w.select(0, 1);
-  return x * real + x.flip({1}) * Tensor::where(positions(x, 1) == 0, -imag, imag);
+  const Tensor real = w.take(0, 0), imag = w.take(1, 0);
+  return x * real + x.flip(1) * where(positions(x, 1) == 0, -imag, imag);
 }
 
 /// What is asked of a transform: parts (1: the real ones) and how many of the first numbers.
@@ -119,7 +119,7 @@ Tensor by_factors(Tensor x, const std::vector<int64_t>& factors, Wanted wanted) 
     Tensor y = matrix.reshape({kept * rows, parts * r})
                    .matmul(x.reshape({batch, parts * r, m * done}), Precision::kExact)
                    .reshape({batch, kept, rows, m, done})
-                   .permute({0, 1, 3, 2, 4});
+                   .transpose({0, 1, 3, 2, 4});
     if (!last) y = times(y, twiddles(y, m, r));
     x = y.reshape({batch, kept, m, rows * done});
     left = m, done *= rows;
@@ -161,7 +161,7 @@ Tensor by_chirp(const Tensor& x) {
   const Tensor padded = times(x, turns).pad({{0, 0}, {0, 0}, {0, m - n}});
   const Tensor product = times(by_factors(padded, factors, {2, m}), spectrum);
   // The inverse is the transform of numbers whose parts change places.
-  const Tensor back = by_factors(product.flip({1}), factors, {2, m}).flip({1});
+  const Tensor back = by_factors(product.flip(1), factors, {2, m}).flip(1);
   return times(part_of_last(back, 0, n), turns);
 }
 
@@ -192,7 +192,7 @@ class Along {
   Tensor result(const Tensor& y, int part, double scale) const {
     std::vector<int64_t> shape = shape_;
     shape.push_back(y.size(2));
-    const Tensor whole = last_to_axis(y.select(1, part).reshape(std::move(shape)), axis_);
+    const Tensor whole = last_to_axis(y.take(part, 1).reshape(std::move(shape)), axis_);
     return rounded(scale == 1 ? whole : whole * scale, dtype_);
   }
 
@@ -221,7 +221,7 @@ ComplexPair complex_transform(const char* op, const ComplexPair& given, int axis
   const Tensor real = along.rows(x.real), imag = along.rows(x.imag);
   const int64_t n = real.size(2);
   const Tensor y = transform(
-      Tensor::cat(forward ? std::vector<Tensor>{real, imag} : std::vector<Tensor>{imag, real}, 1),
+      concatenate(forward ? std::vector<Tensor>{real, imag} : std::vector<Tensor>{imag, real}, 1),
       {2, n});
   const double scale = scale_of(norm, n, forward);
   return {along.result(y, forward ? 0 : 1, scale), along.result(y, forward ? 1 : 0, scale)};
@@ -259,13 +259,13 @@ Tensor irfft(const Tensor& real, const Tensor& imag, std::optional<int64_t> n, i
     const Tensor rows = along.rows(part);
     const Tensor first =
         given < half ? rows.pad({{0, 0}, {0, 0}, {0, half - given}}) : part_of_last(rows, 0, half);
-    const Tensor rest = part_of_last(first, 1, size - half + 1).flip({2});
+    const Tensor rest = part_of_last(first, 1, size - half + 1).flip(2);
     // Of conjugates: the inverse is the conjugate of their transform.
-    return Tensor::cat(odd ? std::vector<Tensor>{-first, rest} : std::vector<Tensor>{first, rest},
+    return concatenate(odd ? std::vector<Tensor>{-first, rest} : std::vector<Tensor>{first, rest},
                        2);
   };
   const Tensor y =
-      transform(Tensor::cat({whole(x.real, false), whole(x.imag, true)}, 1), {1, size});
+      transform(concatenate({whole(x.real, false), whole(x.imag, true)}, 1), {1, size});
   return along.result(y, 0, scale_of(norm, size, /*forward=*/false));
 }
 
@@ -280,10 +280,10 @@ Tensor frequencies(const char* op, int64_t n, double spacing, DType dtype, Conte
     const int64_t at = half || k < (n + 1) / 2 ? k : k - n;
     array.set(k, Scalar::of(dtype, static_cast<double>(at) / (static_cast<double>(n) * spacing)));
   }
-  return Tensor::from(array, context);
+  return tensor(array, context);
 }
 
-Tensor shifted(const char* op, const Tensor& x, const std::vector<int>& axes, bool back) {
+Tensor shifted(const char* op, const Tensor& x, const Axes& axes, bool back) {
   Tensor result = x;
   for (const int axis : normalise_axes(op, axes, x.rank())) {
     const int64_t half = x.size(axis) / 2;
@@ -301,10 +301,10 @@ Tensor rfftfreq(int64_t n, double spacing, DType dtype, Context& context) {
   return frequencies("rfftfreq", n, spacing, dtype, context, /*half=*/true);
 }
 
-Tensor fftshift(const Tensor& x, std::vector<int> axes) {
+Tensor fftshift(const Tensor& x, const Axes& axes) {
   return shifted("fftshift", x, axes, /*back=*/false);
 }
-Tensor ifftshift(const Tensor& x, std::vector<int> axes) {
+Tensor ifftshift(const Tensor& x, const Axes& axes) {
   return shifted("ifftshift", x, axes, /*back=*/true);
 }
 

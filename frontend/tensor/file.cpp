@@ -22,8 +22,8 @@ uint64_t bytes_of(DType dtype, const std::vector<int64_t>& shape) {
 
 }  // namespace
 
-Tensor Tensor::from_file(const std::string& device, DType dtype, std::vector<int64_t> shape,
-                         uint64_t offset, Context& context) {
+Tensor from_file(const std::string& device, DType dtype, std::vector<int64_t> shape,
+                 uint64_t offset, Context& context) {
   BufferRef range = runtime_of(context).device(device).open_range(offset, bytes_of(dtype, shape),
                                                                   /*write=*/false);
   return make_tensor(context, buffer_node(context, std::move(range), dtype, to_shape(shape)));

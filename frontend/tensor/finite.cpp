@@ -6,7 +6,6 @@
 #include "core/ir/substitute.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
-#include "tenon/logic.hpp"
 
 namespace tenon {
 namespace {
@@ -75,10 +74,9 @@ class Search {
       if (!is_float(node->dtype) || product(node->shape).max() == 0) continue;
       const Tensor x = make_tensor(context_, node);
       asked.push_back(node);
-      kinds.push_back(
-          Tensor::where(isnan(x), 2, Tensor::where(isfinite(x), 0, 1)).cast(DType::kI32).max());
+      kinds.push_back(where(isnan(x), 2, where(isfinite(x), 0, 1)).astype(DType::kI32).max());
     }
-    Tensor::realize(kinds);
+    realize(kinds);
     for (size_t i = 0; i < asked.size(); ++i)
       *known_.find(asked[i].get()) = static_cast<Kind>(kinds[i].item<int32_t>());
   }

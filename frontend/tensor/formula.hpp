@@ -18,17 +18,13 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 inline bool is_double(const Tensor& x) { return x.dtype() == DType::kF64; }
 
-inline Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
-  return Tensor::where(condition, a, b);
-}
-
 /// A function of floats: narrow ones are computed in f32 and rounded back, integers and bools
 /// become f32.
 template <class F>
 Tensor in_float(const Tensor& x, const F& function) {
-  if (!is_float(x.dtype())) return function(x.cast(DType::kF32));
+  if (!is_float(x.dtype())) return function(x.astype(DType::kF32));
   if (dtype_bits(x.dtype()) >= 32) return function(x);
-  return function(x.cast(DType::kF32)).cast(x.dtype());
+  return function(x.astype(DType::kF32)).astype(x.dtype());
 }
 
 /// Both in their common dtype and shape, f32 if that is no float; then as above.
@@ -38,9 +34,9 @@ Tensor in_float(const char* op, const Tensor& a, const Tensor& b, const F& funct
   const Tensor x = make_tensor(*operands.context, operands.a);
   const Tensor y = make_tensor(*operands.context, operands.b);
   const DType dtype = x.dtype();
-  if (!is_float(dtype)) return function(x.cast(DType::kF32), y.cast(DType::kF32));
+  if (!is_float(dtype)) return function(x.astype(DType::kF32), y.astype(DType::kF32));
   if (dtype_bits(dtype) >= 32) return function(x, y);
-  return function(x.cast(DType::kF32), y.cast(DType::kF32)).cast(dtype);
+  return function(x.astype(DType::kF32), y.astype(DType::kF32)).astype(dtype);
 }
 
 /// f(x) as a composite, with a gradient of its own: of x, f(x) and the adjoint.

@@ -129,7 +129,7 @@ std::vector<Tensor> leaves_of(const Asked& asked, Context& context,
       continue;
     }
     Tensor own = make_tensor(context, node);
-    Tensor::realize({own});
+    realize({own});
     leaves.push_back(
         make_tensor(context, buffer_node(context, buffer_of(*node_of(own)), node->dtype,
                                          node->shape, symbols_of(*node_of(own)))));
@@ -179,46 +179,47 @@ void check_loss(const char* op, const Tensor& loss) {
 
 }  // namespace
 
-std::vector<Tensor> gradient(const Tensor& loss, const std::vector<Tensor>& wrt) {
-  check_loss("gradient", loss);
-  return gradient(loss, wrt, constant_like(loss, 1));
+std::vector<Tensor> grad(const Tensor& loss, const std::vector<Tensor>& wrt) {
+  check_loss("grad", loss);
+  return grad(loss, wrt, constant_like(loss, 1));
 }
 
-std::vector<Tensor> gradient(const Tensor& output, const std::vector<Tensor>& wrt,
-                             const Tensor& seed) {
+std::vector<Tensor> grad(const Tensor& output, const std::vector<Tensor>& wrt, const Tensor& seed) {
   const std::vector<Tensor> outputs{output}, seeds{seed};
-  Context& context = context_of("gradient", {outputs, wrt, seeds});
-  check_like("gradient", "seed", outputs, seeds);
+  Context& context = context_of("grad", {outputs, wrt, seeds});
+  check_like("grad", "seed", outputs, seeds);
   const std::vector<NodeRef> leaves = nodes_in(context, wrt);
   for (size_t i = 0; i < leaves.size(); ++i) {
-    check_leaf("gradient", i, leaves[i]);
+    check_leaf("grad", i, leaves[i]);
     for (size_t j = 0; j < i; ++j)
       TN_REQUIRE(leaves[i] != leaves[j],
-                 "[gradient] expected different tensors, got argument {} twice, as {} too", j, i);
+                 "[grad] expected different tensors, got argument {} twice, as {} too", j, i);
   }
-  return gradients_of("gradient", context, outputs, nodes_in(context, seeds), leaves,
+  return gradients_of("grad", context, outputs, nodes_in(context, seeds), leaves,
                       /*zero_if_none=*/false);
 }
 
-std::function<ValueAndGradients(const std::vector<Tensor>&)> value_and_gradient(
-    LossFunction loss, std::vector<std::string> names) {
-  TN_REQUIRE(loss, "[value_and_gradient] expected a function, got none");
-  return [loss = std::move(loss), asked = Asked("value_and_gradient", std::move(names))](
-             const std::vector<Tensor>& inputs) {
-    const GradientTape tape;
-    const auto of_loss = [&](const std::vector<Tensor>& x) { return std::vector{loss(x)}; };
-    const Called called = call_on_leaves(asked, of_loss, inputs, {});
-    const Tensor& value = called.values[0];
-    check_loss(asked.op, value);
-    return ValueAndGradients{value, gradients_of(asked, called.context, called.values,
-                                                 {node_of(constant_like(value, 1))}, called.leaves,
-                                                 /*zero_if_none=*/false)};
-  };
+void compiled::check_is_function(bool is_function) {
+  TN_REQUIRE(is_function, "[value_and_grad] expected a function, got none");
 }
 
-ValuesAndProducts vector_jacobian(const TensorFunction& f, const std::vector<Tensor>& inputs,
-                                  const std::vector<Tensor>& seeds) {
-  const char* const op = "vector_jacobian";
+ValueAndGrad<std::vector<Tensor>> compiled::value_and_grad(const LossFunction& loss,
+                                                           const std::vector<Tensor>& wrt,
+                                                           const std::vector<std::string>& names) {
+  const Asked asked("value_and_grad", names);
+  const GradientTape tape;
+  const auto of_loss = [&](const std::vector<Tensor>& x) { return std::vector{loss(x)}; };
+  const Called called = call_on_leaves(asked, of_loss, wrt, {});
+  const Tensor& value = called.values[0];
+  check_loss(asked.op, value);
+  return {value,
+          gradients_of(asked, called.context, called.values, {node_of(constant_like(value, 1))},
+                       called.leaves, /*zero_if_none=*/false)};
+}
+
+ValuesAndProducts vjp(const TensorFunction& f, const std::vector<Tensor>& inputs,
+                      const std::vector<Tensor>& seeds) {
+  const char* const op = "vjp";
   const GradientTape tape;
   const Called called = call_on_leaves(op, f, inputs, seeds);
   check_outputs(op, called.values);
@@ -228,9 +229,9 @@ ValuesAndProducts vector_jacobian(const TensorFunction& f, const std::vector<Ten
                        called.leaves, /*zero_if_none=*/true)};
 }
 
-ValuesAndProducts jacobian_vector(const TensorFunction& f, const std::vector<Tensor>& inputs,
-                                  const std::vector<Tensor>& tangents) {
-  const char* const op = "jacobian_vector";
+ValuesAndProducts jvp(const TensorFunction& f, const std::vector<Tensor>& inputs,
+                      const std::vector<Tensor>& tangents) {
+  const char* const op = "jvp";
   check_like(op, "tangent", inputs, tangents);
   const GradientTape tape;
   const Called called = call_on_leaves(op, f, inputs, tangents);

@@ -88,7 +88,7 @@ class Brackets {
       result_ = result_.slice(std::move(ranges));
       ++axis_;
     } else if (part<NewAxis>(one)) {
-      result_ = result_.unsqueeze(axis_++);
+      result_ = result_.expand_dims(axis_++);
     } else if (const auto* at = part<int64_t>(one)) {
       apply(*at);
     } else {
@@ -103,14 +103,14 @@ class Brackets {
     if (has_lookups_)
       lookups_.push_back({axis_++, filled(result_, {}, at, DType::kI64)});
     else
-      result_ = result_.select(axis_, at);
+      result_ = result_.take(at, axis_);
   }
 
   void apply(const Tensor& at) {
     if (!is_mask(at)) {
       TN_REQUIRE(is_int(at.dtype()), "[index] expected an index of integers or bools, got {}",
                  dtype_name(at.dtype()));
-      lookups_.push_back({axis_++, at.cast(DType::kI64)});
+      lookups_.push_back({axis_++, at.astype(DType::kI64)});
       return;
     }
     TN_REQUIRE(at.rank() > 0, "[index] expected a mask of rank 1 or more, got rank 0");
@@ -136,15 +136,15 @@ class Brackets {
     Tensor place = filled(result_, found, 0, DType::kI64), outside = place != 0;
     for (const Lookup& l : lookups_) {
       const int64_t size = result_.size(l.axis);
-      const Tensor at = Tensor::where(l.at < 0, l.at + size, l.at);
+      const Tensor at = where(l.at < 0, l.at + size, l.at);
       outside = outside | (at < 0) | (at >= size);
       place = place * size + at;
       joined[0] *= size;
     }
-    place = Tensor::where(outside, -1, place);
+    place = where(outside, -1, place);
     order.insert(order.end(), others.begin(), others.end());
     joined.insert(joined.end(), rest.begin(), rest.end());
-    Tensor values = result_.permute(order).reshape(std::move(joined)).take(0, place.flatten());
+    Tensor values = result_.transpose(order).reshape(std::move(joined)).take(place.ravel(), 0);
     std::vector<int64_t> shape = found;
     shape.insert(shape.end(), rest.begin(), rest.end());
     values = values.reshape(std::move(shape));
@@ -158,7 +158,7 @@ class Brackets {
     for (int axis = 0; axis < before; ++axis) axes.push_back(found + axis);
     for (int axis = 0; axis < found; ++axis) axes.push_back(axis);
     for (int axis = found + before; axis < values.rank(); ++axis) axes.push_back(axis);
-    return values.permute(std::move(axes));
+    return values.transpose(std::move(axes));
   }
 
   Tensor result_;
@@ -176,7 +176,7 @@ std::optional<Tensor> lone_mask(const Tensor& x, const std::vector<Index>& index
   std::vector<int64_t> shape = at->shape();
   if (!std::equal(shape.begin(), shape.end(), whole.begin())) return std::nullopt;
   shape.resize(whole.size(), 1);
-  return at->reshape(std::move(shape)).expand(whole);
+  return at->reshape(std::move(shape)).broadcast_to(whole);
 }
 
 }  // namespace
@@ -186,23 +186,23 @@ Tensor get(const Tensor& x, const std::vector<Index>& index) { return Brackets(x
 Tensor set(const Tensor& x, const std::vector<Index>& index, const Tensor& values,
            Combine combine) {
   const bool number = !values.state()->context.is_set();
-  const Tensor own =
-      number ? Tensor::full({}, *values.state()->number, x.dtype(), x.context()) : values;
+  const Tensor own = number ? full({}, *values.state()->number, x.dtype(), x.context()) : values;
   TN_REQUIRE(own.dtype() == x.dtype(), "[set] expected values of {}, got {}", dtype_name(x.dtype()),
              dtype_name(own.dtype()));
   const std::optional<Tensor> mask = lone_mask(x, index);
   if (mask && own.size() == 1 && combine == Combine::kReplace)
-    return Tensor::where(*mask, own.reshape({}), x);
+    return where(*mask, own.reshape({}), x);
   // Where the parts of x come from: the same brackets around its positions. 0 is nowhere.
   const Tensor flat = counting(x, x.size()) + 1;
   const Tensor places = Brackets(flat.reshape(x.shape()), index).result();
   const std::vector<int64_t> shape = broadcast_shapes("set", own.shape(), places.shape());
   TN_REQUIRE(shape == places.shape(), "[set] expected values that broadcast to [{}], got [{}]",
              fmt::join(places.shape(), ", "), fmt::join(own.shape(), ", "));
-  const Tensor at = places.flatten() - 1;
+  const Tensor at = places.ravel() - 1;
   // -1 would count from the end.
-  const Tensor to = Tensor::where(at < 0, x.size(), at);
-  return scatter(x.flatten(), 0, to, own.expand(shape).flatten(), combine).reshape(x.shape());
+  const Tensor to = where(at < 0, x.size(), at);
+  return put_along_axis(x.ravel(), to, own.broadcast_to(shape).ravel(), 0, combine)
+      .reshape(x.shape());
 }
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "tenon/logic.hpp"
+#include "tenon/tensor.hpp"
 
 #include <limits>
 
@@ -15,7 +15,7 @@ Tensor everywhere(const Tensor& x, bool value) {
   return make_tensor(x.context(), builder_of(x).constant(Scalar{DType::kBool, value}, dims_of(x)));
 }
 
-Tensor truth(const Tensor& x) { return x.dtype() == DType::kBool ? x : x.cast(DType::kBool); }
+Tensor truth(const Tensor& x) { return x.dtype() == DType::kBool ? x : x.astype(DType::kBool); }
 
 double largest(DType dtype) {
   if (dtype == DType::kF64) return std::numeric_limits<double>::max();
@@ -67,7 +67,7 @@ Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool 
   const Tensor x = make_tensor(*operands.context, operands.a);
   const Tensor y = make_tensor(*operands.context, operands.b);
   const bool wide = is_float(x.dtype()) && dtype_bits(x.dtype()) >= 32;
-  return wide ? close(x, y) : close(x.cast(DType::kF32), y.cast(DType::kF32));
+  return wide ? close(x, y) : close(x.astype(DType::kF32), y.astype(DType::kF32));
 }
 
 Tensor nan_to_num(const Tensor& x, Number nan, std::optional<Number> posinf,

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tenon/make.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
 #include "frontend/tensor/formula.hpp"
-#include "tenon/math.hpp"
+#include "frontend/tensor/sizes.hpp"
 
 namespace tenon {
 namespace {
@@ -40,7 +43,7 @@ Tensor whole_range(const Number& begin, const Number& end, const Number& step, D
              begin.text(), end.text());
   const auto size = static_cast<int64_t>(count);
   const Tensor index = positions(context, 0, {size});
-  if (size == 0) return index.cast(dtype);
+  if (size == 0) return index.astype(dtype);
   const Wide last = first + (count - 1) * by;
   const bool beyond = std::max(first, last) > INT64_MAX;
   TN_REQUIRE(!beyond || std::min(first, last) >= 0,
@@ -51,7 +54,7 @@ Tensor whole_range(const Number& begin, const Number& end, const Number& step, D
       .as("arange", dtype);
   // Modulo 2^64, which is right for all that 64 bits hold.
   const Tensor moved = index * static_cast<int64_t>(by) + static_cast<int64_t>(first);
-  return (beyond ? moved.bit_cast(DType::kU64) : moved).cast(dtype);
+  return (beyond ? moved.bit_cast(DType::kU64) : moved).astype(dtype);
 }
 
 void require_matrix(const char* op, const Tensor& x) {
@@ -66,8 +69,62 @@ Shape matrix_shape(const char* op, int64_t rows, std::optional<int64_t> columns)
 
 }  // namespace
 
+Tensor tensor(const Array& array, Context& context) {
+  check_array("tensor", array);
+  BufferRef buffer = runtime_of(context).device().allocate(array.bytes.size(), "tensor");
+  if (!array.bytes.empty())
+    buffer->device().write(*buffer, 0, array.bytes.data(), array.bytes.size());
+  return make_tensor(context,
+                     buffer_node(context, std::move(buffer), array.dtype, to_shape(array.shape)));
+}
+
+template <class T>
+Tensor tensor(std::span<const T> values, std::vector<int64_t> shape, Context& context) {
+  const int64_t count = count_of("tensor", shape);
+  TN_REQUIRE(count == static_cast<int64_t>(values.size()),
+             "[tensor] expected {} values for shape [{}], got {}", count, fmt::join(shape, ", "),
+             values.size());
+  Array array = Array::zeros(DTypeOf<T>::value, std::move(shape));
+  if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), values.size_bytes());
+  return tensor(array, context);
+}
+
+#define TENON_TENSOR(T) \
+  template Tensor tensor<T>(std::span<const T>, std::vector<int64_t>, Context&);
+TENON_TENSOR(bool)
+TENON_TENSOR(int8_t)
+TENON_TENSOR(int16_t)
+TENON_TENSOR(int32_t)
+TENON_TENSOR(int64_t)
+TENON_TENSOR(uint8_t)
+TENON_TENSOR(uint16_t)
+TENON_TENSOR(uint32_t)
+TENON_TENSOR(uint64_t)
+TENON_TENSOR(float)
+TENON_TENSOR(double)
+#undef TENON_TENSOR
+
+Tensor full(const Sizes& shape, Number value, DType dtype, Context& context) {
+  return make_tensor(context,
+                     builder_of(context).constant(value.as("full", dtype), to_shape(shape)));
+}
+Tensor zeros(const Sizes& shape, DType dtype, Context& context) {
+  return full(shape, 0, dtype, context);
+}
+Tensor ones(const Sizes& shape, DType dtype, Context& context) {
+  return full(shape, 1, dtype, context);
+}
+
+Tensor arange(const Size& n, DType dtype, Context& context) {
+  TN_REQUIRE(n.minimum() >= 0, "[arange] expected a size of at least 0, got {}", n.text());
+  if (n.maximum() > 0) Number(n.maximum() - 1).as("arange", dtype);
+  Builder& builder = builder_of(context);
+  const NodeRef index = builder.index(0, {dim_of(n)});
+  return make_tensor(context, dtype == DType::kI64 ? index : builder.cast(index, dtype));
+}
+
 Tensor full_like(const Tensor& x, Number value, std::optional<DType> dtype) {
-  return Tensor::full(x.sizes(), value, dtype.value_or(x.dtype()), x.context());
+  return full(x.sizes(), value, dtype.value_or(x.dtype()), x.context());
 }
 Tensor zeros_like(const Tensor& x, std::optional<DType> dtype) { return full_like(x, 0, dtype); }
 Tensor ones_like(const Tensor& x, std::optional<DType> dtype) { return full_like(x, 1, dtype); }
@@ -86,7 +143,7 @@ Tensor arange(Number begin, Number end, Number step, std::optional<DType> dtype,
   TN_REQUIRE(is_float(wanted), "[arange] expected a float dtype for {}, {} and {}, got {}",
              begin.text(), end.text(), step.text(), dtype_name(wanted));
   const DType inside = dtype_bits(wanted) < 32 ? DType::kF32 : wanted;
-  return (positions(context, 0, {size}).cast(inside) * by + from).cast(wanted);
+  return (positions(context, 0, {size}).astype(inside) * by + from).astype(wanted);
 }
 
 Tensor linspace(double begin, double end, int64_t count, bool endpoint, DType dtype,
@@ -97,11 +154,11 @@ Tensor linspace(double begin, double end, int64_t count, bool endpoint, DType dt
   const double step = steps > 1 ? step_of(begin, end, steps) : 0;  // of one step the ends are all
   const DType inside = dtype_bits(dtype) < 32 ? DType::kF32 : dtype;
   const Tensor index = positions(context, 0, {count});
-  const auto times = [&](const Tensor& n) { return n.cast(inside) * step; };
-  if (steps <= 0) return (times(index) + begin).cast(dtype);
+  const auto times = [&](const Tensor& n) { return n.astype(inside) * step; };
+  if (steps <= 0) return (times(index) + begin).astype(dtype);
   // From the nearer end, so that the last number is the end.
   const Tensor upper = index >= (steps + 1) / 2;
-  return where(upper, end - times(steps - index), times(index) + begin).cast(dtype);
+  return where(upper, end - times(steps - index), times(index) + begin).astype(dtype);
 }
 
 Tensor logspace(double begin, double end, int64_t count, bool endpoint, double base, DType dtype,
@@ -109,17 +166,17 @@ Tensor logspace(double begin, double end, int64_t count, bool endpoint, double b
   TN_REQUIRE(is_float(dtype), "[logspace] expected a float dtype, got {}", dtype_name(dtype));
   const DType inside = dtype_bits(dtype) < 32 ? DType::kF32 : dtype;
   const Tensor exponents = linspace(begin, end, count, endpoint, inside, context);
-  return pow(full_like(exponents, base), exponents).cast(dtype);
+  return pow(full_like(exponents, base), exponents).astype(dtype);
 }
 
 Tensor eye(int64_t rows, std::optional<int64_t> columns, int64_t offset, DType dtype,
            Context& context) {
-  return (diagonals(context, matrix_shape("eye", rows, columns)) == offset).cast(dtype);
+  return (diagonals(context, matrix_shape("eye", rows, columns)) == offset).astype(dtype);
 }
 
 Tensor tri(int64_t rows, std::optional<int64_t> columns, int64_t offset, DType dtype,
            Context& context) {
-  return (diagonals(context, matrix_shape("tri", rows, columns)) <= offset).cast(dtype);
+  return (diagonals(context, matrix_shape("tri", rows, columns)) <= offset).astype(dtype);
 }
 
 Tensor tril(const Tensor& x, int64_t offset) {
@@ -139,7 +196,7 @@ Tensor one_hot(const Tensor& x, int64_t classes, DType dtype) {
   shape.emplace_back(classes);
   const Tensor places = positions(x.context(), x.rank(), shape);
   const DType wide = x.dtype() == DType::kU64 ? DType::kU64 : DType::kI64;
-  return (x.unsqueeze(-1).cast(wide) == places.cast(wide)).cast(dtype);
+  return (x.expand_dims(-1).astype(wide) == places.astype(wide)).astype(dtype);
 }
 
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes, bool ij) {
@@ -152,8 +209,8 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes, bool ij) {
   for (size_t i = 0; i < axes.size(); ++i) {
     std::vector<int64_t> own(axes.size(), 1);
     own[i] = shape[i];
-    const Tensor grid = axes[i].reshape(std::move(own)).expand(shape);
-    grids.push_back(ij || axes.size() < 2 ? grid : grid.transpose(0, 1));
+    const Tensor grid = axes[i].reshape(std::move(own)).broadcast_to(shape);
+    grids.push_back(ij || axes.size() < 2 ? grid : grid.swapaxes(0, 1));
   }
   return grids;
 }

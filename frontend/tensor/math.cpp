@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Signs, whole numbers, and functions of one or two lines.
-#include "tenon/math.hpp"
+#include "tenon/tensor.hpp"
 
 #include <numbers>
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/formula.hpp"
-#include "tenon/logic.hpp"
 
 namespace tenon {
 

@@ -67,20 +67,20 @@ Tensor unbatched(const Tensor& result, const Tensor& x) {
 }
 
 Tensor column_at(const Tensor& x, const Tensor& i) {
-  return x.gather(2, i.reshape({1, 1, 1}).expand({x.size(0), x.size(1), 1}));
+  return x.gather(2, i.reshape({1, 1, 1}).broadcast_to({x.size(0), x.size(1), 1}));
 }
 
 Tensor row_at(const Tensor& x, const Tensor& i) {
-  return x.gather(1, i.reshape({1, 1, 1}).expand({x.size(0), 1, x.size(2)}));
+  return x.gather(1, i.reshape({1, 1, 1}).broadcast_to({x.size(0), 1, x.size(2)}));
 }
 
 Tensor rows_in_order(const Tensor& x, const Tensor& order) {
-  return x.gather(1, order.unsqueeze(-1).expand({x.size(0), order.size(1), x.size(2)}));
+  return x.gather(1, order.expand_dims(-1).broadcast_to({x.size(0), order.size(1), x.size(2)}));
 }
 
 Tensor identity_like(const Tensor& x, int64_t n) {
   const Tensor whole = filled(x, {x.size(0), n, n}, 0, x.dtype());
-  return Tensor::where(positions(whole, 1) == positions(whole, 2), constant_like(whole, 1), whole);
+  return where(positions(whole, 1) == positions(whole, 2), constant_like(whole, 1), whole);
 }
 
 Tensor diagonal_of(const Tensor& x) {
@@ -97,7 +97,7 @@ std::pair<Tensor, Tensor> with_one_batch(const char* op, const Tensor& a, const 
   const auto grown = [&](const Tensor& t, const std::vector<int64_t>& own) {
     std::vector<int64_t> shape = batch;
     shape.insert(shape.end(), own.end() - 2, own.end());
-    return t.expand(std::move(shape));
+    return t.broadcast_to(std::move(shape));
   };
   return {grown(a, x), grown(b, y)};
 }

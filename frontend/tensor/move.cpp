@@ -32,7 +32,7 @@ Tensor rolled(const Tensor& x, int64_t shift, int axis) {
   if (extent == 0) return x;
   const int64_t begin = (extent - shift % extent) % extent;
   if (begin == 0) return x;
-  return Tensor::cat({part(x, axis, begin, extent), part(x, axis, 0, begin)}, axis);
+  return concatenate({part(x, axis, begin, extent), part(x, axis, 0, begin)}, axis);
 }
 
 Tensor padded_axis(const Tensor& x, int axis, int64_t before, int64_t after, PadMode mode) {
@@ -50,10 +50,10 @@ Tensor padded_axis(const Tensor& x, int axis, int64_t before, int64_t after, Pad
     case PadMode::kReflect:
       require(std::max<int64_t>(extent - 1, 0));
       add(part(x, axis, std::min<int64_t>(1, extent), before + std::min<int64_t>(1, extent))
-              .flip({axis}));
+              .flip(axis));
       add(x);
       add(part(x, axis, std::max<int64_t>(extent - 1 - after, 0), std::max<int64_t>(extent - 1, 0))
-              .flip({axis}));
+              .flip(axis));
       break;
     case PadMode::kReplicate: {
       require(extent > 0 ? INT64_MAX / 4 : 0);
@@ -61,7 +61,7 @@ Tensor padded_axis(const Tensor& x, int axis, int64_t before, int64_t after, Pad
         if (count == 0) return;
         std::vector<int64_t> shape = x.shape();
         shape[static_cast<size_t>(axis)] = count;
-        add(part(x, axis, at, at + 1).expand(std::move(shape)));
+        add(part(x, axis, at, at + 1).broadcast_to(std::move(shape)));
       };
       edge(0, before);
       add(x);
@@ -75,14 +75,10 @@ Tensor padded_axis(const Tensor& x, int axis, int64_t before, int64_t after, Pad
       add(part(x, axis, 0, after));
       break;
   }
-  return parts.size() <= 1 ? x : Tensor::cat(parts, axis);
+  return parts.size() <= 1 ? x : concatenate(parts, axis);
 }
 
 }  // namespace
-
-Tensor concatenate(const std::vector<Tensor>& tensors, int axis) {
-  return Tensor::cat(tensors, axis);
-}
 
 Tensor stack(const std::vector<Tensor>& tensors, int axis) {
   TN_REQUIRE(!tensors.empty(), "[stack] expected at least one tensor, got none");
@@ -92,21 +88,21 @@ Tensor stack(const std::vector<Tensor>& tensors, int axis) {
     TN_REQUIRE(same_shape(dims_of(tensor), dims_of(tensors[0])),
                "[stack] expected equal shapes, got {} and {}", to_string(dims_of(tensors[0])),
                to_string(dims_of(tensor)));
-    parts.push_back(tensor.unsqueeze(axis));
+    parts.push_back(tensor.expand_dims(axis));
   }
-  return Tensor::cat(parts, axis);
+  return concatenate(parts, axis);
 }
 
 Tensor vstack(const std::vector<Tensor>& tensors) {
   std::vector<Tensor> rows;
   for (const Tensor& tensor : tensors) rows.push_back(atleast_nd(tensor, 2));
-  return Tensor::cat(rows, 0);
+  return concatenate(rows, 0);
 }
 
 Tensor hstack(const std::vector<Tensor>& tensors) {
   std::vector<Tensor> parts;
   for (const Tensor& tensor : tensors) parts.push_back(atleast_nd(tensor, 1));
-  return Tensor::cat(parts, !parts.empty() && parts[0].rank() == 1 ? 0 : 1);
+  return concatenate(parts, !parts.empty() && parts[0].rank() == 1 ? 0 : 1);
 }
 
 std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, int axis) {
@@ -147,7 +143,9 @@ Tensor tile(const Tensor& x, std::vector<int64_t> counts) {
     repeated.insert(repeated.end(), {counts[axis], shape[axis]});
     joined.push_back(count_of("tile", {counts[axis], shape[axis]}));
   }
-  return whole.reshape(std::move(single)).expand(std::move(repeated)).reshape(std::move(joined));
+  return whole.reshape(std::move(single))
+      .broadcast_to(std::move(repeated))
+      .reshape(std::move(joined));
 }
 
 Tensor repeat(const Tensor& x, int64_t count, int axis) {
@@ -157,12 +155,11 @@ Tensor repeat(const Tensor& x, int64_t count, int axis) {
   repeated.insert(repeated.begin() + axis + 1, count);
   count_of("repeat", repeated);
   joined[static_cast<size_t>(axis)] *= count;
-  return x.unsqueeze(axis + 1).expand(std::move(repeated)).reshape(std::move(joined));
+  return x.expand_dims(axis + 1).broadcast_to(std::move(repeated)).reshape(std::move(joined));
 }
 
-Tensor roll(const Tensor& x, std::vector<int64_t> shifts, std::vector<int> axes) {
-  if (axes.empty() && shifts.size() == 1)
-    return rolled(x.flatten(), shifts[0], 0).reshape(x.shape());
+Tensor roll(const Tensor& x, std::vector<int64_t> shifts, const Axes& axes) {
+  if (axes.empty() && shifts.size() == 1) return rolled(x.ravel(), shifts[0], 0).reshape(x.shape());
   TN_REQUIRE(shifts.size() == axes.size(),
              "[roll] expected a shift for each axis or one without axes, got {} shifts and {} axes",
              shifts.size(), axes.size());
@@ -172,11 +169,7 @@ Tensor roll(const Tensor& x, std::vector<int64_t> shifts, std::vector<int> axes)
   return result;
 }
 
-Tensor broadcast_to(const Tensor& x, std::vector<int64_t> shape) {
-  return x.expand(std::move(shape));
-}
-
-Tensor moveaxis(const Tensor& x, std::vector<int> from, std::vector<int> to) {
+Tensor moveaxis(const Tensor& x, const Axes& from, const Axes& to) {
   TN_REQUIRE(from.size() == to.size(), "[moveaxis] expected as many places as axes, got {} and {}",
              to.size(), from.size());
   normalise_axes("moveaxis", from, x.rank());  // each once
@@ -190,10 +183,8 @@ Tensor moveaxis(const Tensor& x, std::vector<int> from, std::vector<int> to) {
   auto next = rest.begin();
   for (int& axis : order)
     if (axis < 0) axis = *next++;
-  return x.permute(std::move(order));
+  return x.transpose(std::move(order));
 }
-
-Tensor swapaxes(const Tensor& x, int a, int b) { return x.transpose(a, b); }
 
 Tensor rot90(const Tensor& x, int times, int from, int to) {
   from = normalise_axis("rot90", from, x.rank());
@@ -201,32 +192,14 @@ Tensor rot90(const Tensor& x, int times, int from, int to) {
   TN_REQUIRE(from != to, "[rot90] expected two axes, got {} twice", from);
   switch ((times % 4 + 4) % 4) {
     case 1:
-      return x.flip({to}).transpose(from, to);
+      return x.flip(to).swapaxes(from, to);
     case 2:
       return x.flip({from, to});
     case 3:
-      return x.transpose(from, to).flip({to});
+      return x.swapaxes(from, to).flip(to);
     default:
       return x;
   }
-}
-
-Tensor expand_dims(const Tensor& x, std::vector<int> axes) {
-  const int rank = x.rank() + static_cast<int>(axes.size());
-  Tensor result = x;
-  if (axes.empty()) return result;
-  for (const int axis : normalise_axes("expand_dims", axes, rank)) result = result.unsqueeze(axis);
-  return result;
-}
-
-Tensor squeeze(const Tensor& x, std::vector<int> axes) {
-  std::vector<int> dropped = normalise_axes("squeeze", axes, x.rank());
-  const auto is_one = [&](int axis) { return dims_of(x)[static_cast<size_t>(axis)].is_const(1); };
-  for (const int axis : axes.empty() ? std::vector<int>() : dropped)
-    TN_REQUIRE(is_one(axis), "[squeeze] expected size 1 on axis {}, got {}", axis,
-               to_string(dims_of(x)[static_cast<size_t>(axis)]));
-  std::erase_if(dropped, [&](int axis) { return !is_one(axis); });
-  return drop_axes(x, dropped);
 }
 
 Tensor atleast_nd(const Tensor& x, int rank) {
@@ -236,8 +209,6 @@ Tensor atleast_nd(const Tensor& x, int rank) {
   shape.insert(shape.end(), dims_of(x).begin(), dims_of(x).end());
   return make_tensor(x.context(), builder_of(x).reshape(node_of(x), std::move(shape)));
 }
-
-Tensor ravel(const Tensor& x) { return x.flatten(); }
 
 Tensor as_strided(const Tensor& x, std::vector<int64_t> shape, std::vector<int64_t> strides,
                   int64_t offset) {
@@ -265,7 +236,7 @@ Tensor as_strided(const Tensor& x, std::vector<int64_t> shape, std::vector<int64
     const NodeRef index = builder.index(static_cast<int>(axis), to_shape(shape));
     at = at + make_tensor(x.context(), index) * strides[axis];
   }
-  return x.flatten().take(0, at.flatten()).reshape(std::move(shape));
+  return x.ravel().take(at.ravel(), 0).reshape(std::move(shape));
 }
 
 Tensor diagonal(const Tensor& x, int64_t offset, int axis1, int axis2) {
@@ -298,7 +269,7 @@ Tensor diag(const Tensor& x, int64_t offset) {
   const int64_t n = x.size();
   // The elements as a column, padded to rows one longer than the square's.
   const Tensor square =
-      part(x.unsqueeze(-1).pad({{0, 0}, {0, n}}).flatten(), 0, 0, n * n).reshape({n, n});
+      part(x.expand_dims(-1).pad({{0, 0}, {0, n}}).ravel(), 0, 0, n * n).reshape({n, n});
   const int64_t below = std::max<int64_t>(0, -std::max(offset, -INT64_MAX)),
                 right = std::max<int64_t>(0, offset);
   return square.pad({{below, right}, {right, below}});
@@ -315,14 +286,14 @@ Tensor unfold(const Tensor& x, int axis, int64_t size, int64_t step) {
   const auto index = [&](int of) {
     return make_tensor(x.context(), builder.index(of, Shape{Dim(count), Dim(size)}));
   };
-  const Tensor windows = x.take(axis, (index(0) * step + index(1)).flatten());
+  const Tensor windows = x.take((index(0) * step + index(1)).ravel(), axis);
   std::vector<int64_t> shape = x.shape();
   shape[static_cast<size_t>(axis)] = count;
   shape.insert(shape.begin() + axis + 1, size);
-  return moveaxis(windows.reshape(std::move(shape)), {axis + 1}, {-1});
+  return moveaxis(windows.reshape(std::move(shape)), axis + 1, -1);
 }
 
-Tensor pad(const Tensor& x, const std::vector<std::pair<int64_t, int64_t>>& pairs, PadMode mode) {
+Tensor pad(const Tensor& x, std::vector<std::pair<int64_t, int64_t>> pairs, PadMode mode) {
   TN_REQUIRE(pairs.size() <= static_cast<size_t>(x.rank()),
              "[pad] expected at most {} pairs, got {}", x.rank(), pairs.size());
   Tensor result = x;
@@ -333,12 +304,12 @@ Tensor pad(const Tensor& x, const std::vector<std::pair<int64_t, int64_t>>& pair
 }
 
 Tensor contiguous(const Tensor& x) {
-  Tensor::realize({x});
+  realize({x});
   return x;
 }
 
 Tensor copy(const Tensor& x) {
-  Tensor::realize({x});
+  realize({x});
   const BufferRef from = buffer_of(*node_of(x));
   BufferRef to = from->device().allocate(from->size(), "tensor");
   if (from->size() > 0) from->device().copy(*from, 0, *to, 0, from->size());

@@ -5,7 +5,9 @@
 #include <optional>
 
 #include "core/support/error.hpp"
+#include "frontend/tensor/axes.hpp"
 #include "frontend/tensor/sizes.hpp"
+#include "tenon/move.hpp"
 #include "tenon/promote.hpp"
 
 namespace tenon {
@@ -24,7 +26,7 @@ std::optional<Dim> missing_size(const Dim& total, const Dim& known) {
 
 }  // namespace
 
-Tensor Tensor::reshape(const Sizes& sizes) const {
+Tensor reshape(const Tensor& x, const Sizes& sizes) {
   const Shape asked = to_shape(sizes);
   Shape shape = asked;
   const auto is_unknown = [](const Dim& dim) { return dim.is_const(-1); };
@@ -34,7 +36,7 @@ Tensor Tensor::reshape(const Sizes& sizes) const {
     TN_REQUIRE(std::ranges::none_of(shape, is_unknown),
                "[reshape] expected sizes with at most one -1, got {}", to_string(asked));
     check_count("reshape", shape);
-    const Dim total = product(dims_of(*this));
+    const Dim total = product(dims_of(x));
     const std::optional<Dim> size = missing_size(total, product(shape));
     TN_REQUIRE(size, "[reshape] expected a shape of {} elements, got {}", to_string(total),
                to_string(asked));
@@ -42,37 +44,41 @@ Tensor Tensor::reshape(const Sizes& sizes) const {
   } else {
     check_count("reshape", shape);
   }
-  return make_tensor(context(), builder_of(*this).reshape(node_of(*this), std::move(shape)));
+  return make_tensor(x.context(), builder_of(x).reshape(node_of(x), std::move(shape)));
 }
 
-Tensor Tensor::expand(const Sizes& sizes) const {
+Tensor broadcast_to(const Tensor& x, const Sizes& sizes) {
   const Shape shape = to_shape(sizes);
-  TN_REQUIRE(same_shape(broadcast_shapes("expand", dims_of(*this), shape), shape),
-             "[expand] expected a shape that {} broadcasts to, got {}", to_string(dims_of(*this)),
+  TN_REQUIRE(same_shape(broadcast_shapes("broadcast_to", dims_of(x), shape), shape),
+             "[broadcast_to] expected a shape that {} broadcasts to, got {}", to_string(dims_of(x)),
              to_string(shape));
-  return make_tensor(context(), broadcast_to(builder_of(*this), node_of(*this), shape));
+  return make_tensor(x.context(), broadcast_to(builder_of(x), node_of(x), shape));
 }
 
-Tensor Tensor::permute(std::vector<int> axes) const {
-  for (int& axis : axes) axis = normalise_axis("permute", axis, rank());
-  return make_tensor(context(), builder_of(*this).permute(node_of(*this), std::move(axes)));
+Tensor transpose(const Tensor& x, const Axes& axes) {
+  std::vector<int> order;
+  for (const int axis : axes) order.push_back(normalise_axis("transpose", axis, x.rank()));
+  for (int axis = x.rank() - 1; axes.empty() && axis >= 0; --axis) order.push_back(axis);
+  return make_tensor(x.context(), builder_of(x).permute(node_of(x), std::move(order)));
 }
 
-Tensor Tensor::transpose(int a, int b) const {
-  std::vector<int> axes(static_cast<size_t>(rank()));
+Tensor swapaxes(const Tensor& x, int axis1, int axis2) {
+  std::vector<int> axes(static_cast<size_t>(x.rank()));
   std::iota(axes.begin(), axes.end(), 0);
-  std::swap(axes[static_cast<size_t>(normalise_axis("transpose", a, rank()))],
-            axes[static_cast<size_t>(normalise_axis("transpose", b, rank()))]);
-  return permute(std::move(axes));
+  std::swap(axes[static_cast<size_t>(normalise_axis("swapaxes", axis1, x.rank()))],
+            axes[static_cast<size_t>(normalise_axis("swapaxes", axis2, x.rank()))]);
+  return x.transpose(std::move(axes));
 }
 
-Tensor Tensor::flip(std::vector<int> axes) const {
-  return make_tensor(context(),
-                     builder_of(*this).flip(node_of(*this), normalise_axes("flip", axes, rank())));
+Tensor matrix_transpose(const Tensor& x) { return x.swapaxes(-2, -1); }
+
+Tensor flip(const Tensor& x, const Axes& axis) {
+  return make_tensor(x.context(),
+                     builder_of(x).flip(node_of(x), normalise_axes("flip", axis, x.rank())));
 }
 
-Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> pairs, Number value) const {
-  const Shape& shape = dims_of(*this);
+Tensor pad(const Tensor& x, std::vector<std::pair<int64_t, int64_t>> pairs, Number value) {
+  const Shape& shape = dims_of(x);
   TN_REQUIRE(pairs.size() <= shape.size(), "[pad] expected at most {} pairs, got {}", shape.size(),
              pairs.size());
   pairs.resize(shape.size());
@@ -86,8 +92,7 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> pairs, Number value)
                axis, to_string(shape[axis]), before, after);
   }
   const std::vector<std::pair<Dim, Dim>> dims(pairs.begin(), pairs.end());
-  return make_tensor(context(),
-                     builder_of(*this).pad(node_of(*this), dims, value.as("pad", dtype())));
+  return make_tensor(x.context(), builder_of(x).pad(node_of(x), dims, value.as("pad", x.dtype())));
 }
 
 namespace {
@@ -104,13 +109,13 @@ Tensor every(const Tensor& x, size_t axis, int64_t step) {
   Builder& builder = builder_of(x);
   const NodeRef rows =
       builder.reshape(builder.pad(node_of(x), std::move(pairs), zero(x.dtype())), std::move(shape));
-  return make_tensor(x.context(), rows).select(static_cast<int>(axis) + 1, 0);
+  return make_tensor(x.context(), rows).take(0, static_cast<int>(axis) + 1);
 }
 
 }  // namespace
 
-Tensor Tensor::slice(std::vector<Slice> ranges) const {
-  const Shape& shape = dims_of(*this);
+Tensor slice(const Tensor& x, std::vector<Slice> ranges) {
+  const Shape& shape = dims_of(x);
   TN_REQUIRE(ranges.size() <= shape.size(), "[slice] expected at most {} ranges, got {}",
              shape.size(), ranges.size());
   ranges.resize(shape.size());
@@ -138,8 +143,7 @@ Tensor Tensor::slice(std::vector<Slice> ranges) const {
                           : to_string(extent));
     pairs.emplace_back(std::move(begin), std::move(end));
   }
-  Tensor result =
-      make_tensor(context(), builder_of(*this).shrink(node_of(*this), std::move(pairs)));
+  Tensor result = make_tensor(x.context(), builder_of(x).shrink(node_of(x), std::move(pairs)));
   if (!reversed.empty()) result = result.flip(reversed);
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const int64_t extent = dims_of(result)[axis].max();
@@ -149,40 +153,30 @@ Tensor Tensor::slice(std::vector<Slice> ranges) const {
   return result;
 }
 
-Tensor Tensor::select(int axis, int64_t index) const {
-  axis = normalise_axis("select", axis, rank());
-  const Dim& extent = dims_of(*this)[static_cast<size_t>(axis)];
-  TN_REQUIRE(-extent.min() <= index && index < extent.min(),
-             "[select] expected an index in [{}, {}), got {}", to_string(-extent),
-             to_string(extent), index);
-  const Size at = size_of(index < 0 ? extent + index : Dim(index));
-  std::vector<Slice> ranges(static_cast<size_t>(axis) + 1);
-  ranges.back() = {at, at + 1};
-  return slice(std::move(ranges)).squeeze(axis);
+Tensor squeeze(const Tensor& x, const Axes& axis) {
+  std::vector<int> dropped = normalise_axes("squeeze", axis, x.rank());
+  const auto is_one = [&](int at) { return dims_of(x)[static_cast<size_t>(at)].is_const(1); };
+  if (axis.empty()) std::erase_if(dropped, [&](int at) { return !is_one(at); });
+  for (const int at : dropped)
+    TN_REQUIRE(is_one(at), "[squeeze] expected size 1 on axis {}, got {}", at,
+               to_string(dims_of(x)[static_cast<size_t>(at)]));
+  return drop_axes(x, dropped);
 }
 
-Tensor Tensor::squeeze(int axis) const {
-  axis = normalise_axis("squeeze", axis, rank());
-  Shape shape = dims_of(*this);
-  const auto at = shape.begin() + axis;
-  TN_REQUIRE(at->is_const(1), "[squeeze] expected size 1 on axis {}, got {}", axis, to_string(*at));
-  shape.erase(at);
-  return make_tensor(context(), builder_of(*this).reshape(node_of(*this), std::move(shape)));
+Tensor expand_dims(const Tensor& x, const Axes& axis) {
+  if (axis.empty()) return x;
+  Shape shape = dims_of(x);
+  for (const int at : normalise_axes("expand_dims", axis, x.rank() + static_cast<int>(axis.size())))
+    shape.insert(shape.begin() + at, Dim(1));
+  return make_tensor(x.context(), builder_of(x).reshape(node_of(x), std::move(shape)));
 }
 
-Tensor Tensor::unsqueeze(int axis) const {
-  axis = normalise_axis("unsqueeze", axis, rank() + 1);
-  Shape shape = dims_of(*this);
-  shape.insert(shape.begin() + axis, Dim(1));
-  return make_tensor(context(), builder_of(*this).reshape(node_of(*this), std::move(shape)));
-}
+Tensor ravel(const Tensor& x) { return x.reshape({size_of(product(dims_of(x)))}); }
 
-Tensor Tensor::flatten() const { return reshape({size_of(product(dims_of(*this)))}); }
-
-Tensor Tensor::cat(const std::vector<Tensor>& tensors, int axis) {
-  TN_REQUIRE(!tensors.empty(), "[cat] expected at least one tensor, got none");
+Tensor concatenate(const std::vector<Tensor>& tensors, int axis) {
+  TN_REQUIRE(!tensors.empty(), "[concatenate] expected at least one tensor, got none");
   const Tensor& first = tensors[0];
-  axis = normalise_axis("cat", axis, first.rank());
+  axis = normalise_axis("concatenate", axis, first.rank());
   const auto at = static_cast<size_t>(axis);
   DType dtype = first.dtype();
   Dim total(0);
@@ -191,11 +185,11 @@ Tensor Tensor::cat(const std::vector<Tensor>& tensors, int axis) {
     Shape expected = dims_of(first);
     if (shape.size() == expected.size()) expected[at] = shape[at];
     TN_REQUIRE(same_shape(shape, expected),
-               "[cat] expected equal sizes but on axis {}, got {} and {}", axis,
+               "[concatenate] expected equal sizes but on axis {}, got {} and {}", axis,
                to_string(dims_of(first)), to_string(shape));
     int64_t most = 0;
     TN_REQUIRE(!__builtin_add_overflow(total.max(), shape[at].max(), &most),
-               "[cat] expected fewer than 2^63 elements on axis {}, got more", axis);
+               "[concatenate] expected fewer than 2^63 elements on axis {}, got more", axis);
     total = total + shape[at];
     dtype = promote_types(dtype, tensor.dtype());
   }

@@ -22,7 +22,7 @@ int64_t sweeps(const Tensor& x) {
 Tensor partners(const Tensor& round, const Tensor& player, int64_t n) {
   const Tensor alone = round * (n / 2) % (n - 1);  // would meet itself
   const Tensor other = (round - player + (n - 1)) % (n - 1);
-  return Tensor::where(player == n - 1, alone, Tensor::where(player == alone, n - 1, other));
+  return where(player == n - 1, alone, where(player == alone, n - 1, other));
 }
 
 /// Cosine and sine by which a rotation of p and q makes the off-diagonal element 0: Golub and Van
@@ -32,22 +32,24 @@ struct Rotation {
 };
 Rotation rotation(const Tensor& own, const Tensor& others, const Tensor& off, const Tensor& first) {
   const Tensor none = off == 0;
-  const Tensor tau = (others - own) / (Tensor::where(none, 1, off) * 2);
-  const Tensor size = tau.abs(), slope = (size + (tau.square() + 1).sqrt()).recip();
+  const Tensor tau = (others - own) / (where(none, 1, off) * 2);
+  const Tensor size = tau.abs(), slope = (size + (tau.square() + 1).sqrt()).reciprocal();
   // Both of a pair must turn by one angle, also where tau is 0.
   const Tensor up = (tau > 0) | ((tau == 0) & first);
-  const Tensor tangent = Tensor::where(none, 0, Tensor::where(up, slope, -slope));
+  const Tensor tangent = where(none, 0, where(up, slope, -slope));
   const Tensor cosine = (tangent.square() + 1).rsqrt();
   return {cosine, tangent * cosine};
 }
 
 Tensor columns_in_order(const Tensor& x, const Tensor& order) {
-  return x.gather(2, order.unsqueeze(1).expand({x.size(0), x.size(1), order.size(1)}));
+  return x.gather(2, order.expand_dims(1).broadcast_to({x.size(0), x.size(1), order.size(1)}));
 }
 
 /// Hundreds of rotations, each rounded: one step of Newton and Schulz makes the product orthogonal
 /// again.
-Tensor orthogonal(const Tensor& v) { return v * 1.5 - v.matmul(v.transpose().matmul(v)) * 0.5; }
+Tensor orthogonal(const Tensor& v) {
+  return v * 1.5 - v.matmul(v.matrix_transpose().matmul(v)) * 0.5;
+}
 
 /// One more row and column of zeros where n is odd.
 Tensor even_sized(const Tensor& x, bool rows) {
@@ -59,9 +61,9 @@ Tensor even_sized(const Tensor& x, bool rows) {
 Tensor scale_of(const Tensor& x) {
   const bool wide = x.dtype() == DType::kF64;
   const double low = wide ? 0x1p-400 : 0x1p-40, high = wide ? 0x1p400 : 0x1p40;
-  const Tensor most = stop_gradient(x).abs().max({1, 2}, /*keep=*/true);
+  const Tensor most = stop_gradient(x).abs().max({1, 2}, /*keepdims=*/true);
   const Tensor extreme = ((most > 0) & (most < low)) | ((most > high) & (most < INFINITY));
-  return Tensor::where(extreme, most, 1);
+  return where(extreme, most, 1);
 }
 
 /// U of x [batch, m, n] with m >= n, and V^T.
@@ -78,11 +80,11 @@ SVD tall_svd(const Tensor& x) {
                const Tensor place = positions(filled(w, {w.size(0), even}, 0, DType::kI64), 1);
                const Tensor partner = partners(t % (even - 1), place, even);
                const Tensor met = columns_in_order(w, partner);
-               const Tensor norms = w.square().sum({1}), products = (w * met).sum({1});
+               const Tensor norms = w.square().sum(1), products = (w * met).sum(1);
                // Columns that are orthogonal to working precision stay.
                const Tensor others = norms.gather(1, partner);
                const Rotation r = rotation(norms, others, products, place < partner);
-               const Tensor c = r.cosine.unsqueeze(1), s = r.sine.unsqueeze(1);
+               const Tensor c = r.cosine.expand_dims(1), s = r.sine.expand_dims(1);
                return Tensors{w * c - met * s,
                               carried[1] * c - columns_in_order(carried[1], partner) * s};
              });
@@ -90,12 +92,13 @@ SVD tall_svd(const Tensor& x) {
   }
   turned = turned.slice({Slice{}, Slice{}, Slice{0, n}});
   v = v.slice({Slice{}, Slice{0, n}, Slice{0, n}});
-  const Tensor order = argsort(turned.square().sum({1}), 1, /*descending=*/true);
+  const Tensor order = argsort(turned.square().sum(1), 1, /*descending=*/true);
   // What was turned is U times the values: reflections find U, its null columns too.
   const QR split = qr(columns_in_order(turned, order));
   const Tensor diagonal = diagonal_of(split.r);
-  const Tensor sign = Tensor::where(diagonal < 0, constant_like(diagonal, -1), 1);
-  return {split.q * sign.unsqueeze(1), diagonal.abs(), columns_in_order(v, order).transpose()};
+  const Tensor sign = where(diagonal < 0, constant_like(diagonal, -1), 1);
+  return {split.q * sign.expand_dims(1), diagonal.abs(),
+          columns_in_order(v, order).matrix_transpose()};
 }
 
 }  // namespace
@@ -108,15 +111,16 @@ QR qr(const Tensor& x) {
         const Tensor &r = carried[0], &q = carried[1];
         const Tensor column = column_at(r, j), i = positions(column, 1);
         const Tensor head = row_at(column, j);
-        const Tensor below = Tensor::where(i > j, column, 0).square().sum({1}, /*keep=*/true);
+        const Tensor below = where(i > j, column, 0).square().sum(1, /*keepdims=*/true);
         const Tensor done = below == 0;
-        const Tensor length = Tensor::where(done, 1, head.square() + below).sqrt();
-        const Tensor first = head + Tensor::where(head < 0, -length, length);
-        const Tensor v = Tensor::where(i > j, column, Tensor::where(i == j, first, 0));
-        const Tensor weight = Tensor::where(
-            done, 0, constant_like(head, 2) / Tensor::where(done, 1, first.square() + below));
-        return Tensors{r - v * weight * (v * r).sum({1}, /*keep=*/true),
-                       q - (q * v.transpose()).sum({2}, /*keep=*/true) * weight * v.transpose()};
+        const Tensor length = where(done, 1, head.square() + below).sqrt();
+        const Tensor first = head + where(head < 0, -length, length);
+        const Tensor v = where(i > j, column, where(i == j, first, 0));
+        const Tensor weight =
+            where(done, 0, constant_like(head, 2) / where(done, 1, first.square() + below));
+        return Tensors{r - v * weight * (v * r).sum(1, /*keepdims=*/true),
+                       q - (q * v.matrix_transpose()).sum(2, /*keepdims=*/true) * weight *
+                               v.matrix_transpose()};
       });
   return {unbatched(results[1].slice({Slice{}, Slice{}, Slice{0, k}}), x),
           unbatched(triu(results[0].slice({Slice{}, Slice{0, k}})) * scale, x)};
@@ -125,7 +129,7 @@ QR qr(const Tensor& x) {
 Eigen eigh(const Tensor& x) {
   const Tensor lower = square_matrices("eigh", x);
   const int64_t n = lower.size(1);
-  const Tensor a = tril(lower) + tril(lower, -1).transpose();
+  const Tensor a = tril(lower) + tril(lower, -1).matrix_transpose();
   Tensor turned = even_sized(a, true), v = identity_like(a, turned.size(1));
   const int64_t even = turned.size(1);
   if (n > 1) {
@@ -136,11 +140,12 @@ Eigen eigh(const Tensor& x) {
                const Tensor place = positions(filled(w, {w.size(0), even}, 0, DType::kI64), 1);
                const Tensor partner = partners(t % (even - 1), place, even);
                const Tensor own = diagonal_of(w);
-               const Tensor off = w.gather(2, partner.unsqueeze(-1)).squeeze(-1);
+               const Tensor off = w.gather(2, partner.expand_dims(-1)).squeeze(-1);
                const Rotation r = rotation(own, own.gather(1, partner), off, place < partner);
-               const Tensor c = r.cosine.unsqueeze(1), s = r.sine.unsqueeze(1);
+               const Tensor c = r.cosine.expand_dims(1), s = r.sine.expand_dims(1);
                const Tensor half = w * c - columns_in_order(w, partner) * s;
-               return Tensors{half * c.transpose() - rows_in_order(half, partner) * s.transpose(),
+               return Tensors{half * c.matrix_transpose() -
+                                  rows_in_order(half, partner) * s.matrix_transpose(),
                               carried[1] * c - columns_in_order(carried[1], partner) * s};
              });
     turned = results[0], v = orthogonal(results[1]);
@@ -154,9 +159,9 @@ Eigen eigh(const Tensor& x) {
 SVD svd(const Tensor& x) {
   const Tensor whole = matrices("svd", x), scale = scale_of(whole), a = whole / scale;
   const bool wide = a.size(1) < a.size(2);
-  const SVD found = tall_svd(wide ? a.transpose() : a);
-  const Tensor u = wide ? found.vh.transpose() : found.u,
-               vh = wide ? found.u.transpose() : found.vh;
+  const SVD found = tall_svd(wide ? a.matrix_transpose() : a);
+  const Tensor u = wide ? found.vh.matrix_transpose() : found.u,
+               vh = wide ? found.u.matrix_transpose() : found.vh;
   return {unbatched(u, x), unbatched(found.values * scale.squeeze(-1), x), unbatched(vh, x)};
 }
 
@@ -164,7 +169,7 @@ Tensor lstsq(const Tensor& a, const Tensor& b, double cutoff) {
   TN_REQUIRE(a.rank() >= 2 && b.rank() >= 1,
              "[lstsq] expected [.., m, n] and [m] or [.., m, k], got ranks {} and {}", a.rank(),
              b.rank());
-  const Tensor right = b.rank() == 1 ? b.unsqueeze(-1) : b;
+  const Tensor right = b.rank() == 1 ? b.expand_dims(-1) : b;
   TN_REQUIRE(right.size(-2) == a.size(-2), "[lstsq] expected {} rows on the right side, got {}",
              a.size(-2), right.size(-2));
   const Tensor left = as_real(a);
@@ -172,12 +177,12 @@ Tensor lstsq(const Tensor& a, const Tensor& b, double cutoff) {
   const double ulp = left.dtype() == DType::kF64 ? 0x1p-52 : 0x1p-23;
   const double least =
       cutoff >= 0 ? cutoff : ulp * static_cast<double>(std::max(a.size(-1), a.size(-2)));
-  const Tensor largest = found.values.max({-1}, /*keep=*/true);
+  const Tensor largest = found.values.max(-1, /*keepdims=*/true);
   const Tensor counts = found.values > largest * least;
-  const Tensor inverse = Tensor::where(counts, Tensor::where(counts, found.values, 1).recip(), 0);
-  const Tensor parts =
-      found.u.transpose().matmul(as_real(right).cast(left.dtype())) * inverse.unsqueeze(-1);
-  const Tensor x = rounded(found.vh.transpose().matmul(parts), real_dtype(a));
+  const Tensor inverse = where(counts, where(counts, found.values, 1).reciprocal(), 0);
+  const Tensor parts = found.u.matrix_transpose().matmul(as_real(right).astype(left.dtype())) *
+                       inverse.expand_dims(-1);
+  const Tensor x = rounded(found.vh.matrix_transpose().matmul(parts), real_dtype(a));
   return b.rank() == 1 ? x.squeeze(-1) : x;
 }
 

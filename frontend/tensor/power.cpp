@@ -8,8 +8,6 @@
 #include "core/support/process.hpp"
 #include "frontend/tensor/formula.hpp"
 #include "tenon/gradient.hpp"
-#include "tenon/logic.hpp"
-#include "tenon/math.hpp"
 
 namespace tenon {
 namespace {
@@ -51,7 +49,7 @@ const LogConstants& constants(const Tensor& x) { return is_double(x) ? kDouble :
 /// 2^n of whole n in the range of normal numbers, exact on every device.
 Tensor power_of_two(const Tensor& n) {
   const LogConstants& k = constants(n);
-  const Tensor exponent = n.cast(is_double(n) ? DType::kI64 : DType::kI32) + k.bias;
+  const Tensor exponent = n.astype(is_double(n) ? DType::kI64 : DType::kI32) + k.bias;
   return (exponent << k.mantissa_bits).bit_cast(n.dtype());
 }
 
@@ -70,7 +68,7 @@ Pair log2_pair(const Tensor& x) {
   const Tensor m = where(last, mantissa * 0.5, mantissa);
   const Tensor second = where(first | last, zero, one);
   const Tensor base = second * 0.5 + 1;
-  const Tensor exponent = (word >> k.mantissa_bits).cast(x.dtype()) - k.bias +
+  const Tensor exponent = (word >> k.mantissa_bits).astype(x.dtype()) - k.bias +
                           where(last, one, zero) -
                           where(subnormal, constant_like(x, std::log2(scale)), zero);
 
@@ -171,30 +169,33 @@ Tensor integer_power(const Tensor& x, const Tensor& y) {
   return where(y < 0, inverse, result);
 }
 
-}  // namespace
-
-Tensor Tensor::pow(double exponent) const {
+/// Of a float.
+Tensor power_of_number(const Tensor& x, double exponent) {
   const double size = std::abs(exponent);
-  // A few factors stay exact for exact values, and integers wrap as they do elsewhere.
-  if (size == std::floor(size) && size <= (is_float(dtype()) ? 8 : 64)) {
-    Tensor base = exponent < 0 ? recip() : *this;
+  // A few factors stay exact for exact values.
+  if (size == std::floor(size) && size <= 8) {
+    Tensor base = exponent < 0 ? x.reciprocal() : x;
     Tensor result = constant_like(base, 1);
     for (auto bits = static_cast<unsigned>(size); bits != 0; bits >>= 1, base = base.square())
       if (bits & 1) result = result * base;
     return result;
   }
-  if (exponent == 0.5) return sqrt();
-  return in_float(*this, [&](const Tensor& x) {
+  if (exponent == 0.5) return x.sqrt();
+  return in_float(x, [&](const Tensor& v) {
     // A finite exponent stays finite; from there on all are even, and large.
-    const bool holds = is_double(x) || std::isinf(exponent);
+    const bool holds = is_double(v) || std::isinf(exponent);
     return differentiable_power(
-        x, constant_like(x, holds ? exponent : std::clamp(exponent, -0x1p127, 0x1p127)));
+        v, constant_like(v, holds ? exponent : std::clamp(exponent, -0x1p127, 0x1p127)));
   });
 }
 
+}  // namespace
+
 Tensor pow(const Tensor& x, const Tensor& y) {
   const std::optional<Number>& number = y.state()->number;
-  if (number && is_float(x.dtype())) return x.pow(number->as("pow", DType::kF64).as_double());
+  if (number && (is_float(x.dtype()) || number->is_float()))
+    return power_of_number(is_float(x.dtype()) ? x : x.astype(DType::kF32),
+                           number->as("pow", DType::kF64).as_double());
   const Operands operands = promote_and_broadcast("pow", x, y);
   if (!is_float(operands.a->dtype))
     return integer_power(make_tensor(*operands.context, operands.a),

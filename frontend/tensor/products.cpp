@@ -44,7 +44,7 @@ Term in_order(const Term& term, const Labels& order) {
   std::vector<int> axes;
   for (const int label : order)
     axes.push_back(static_cast<int>(std::ranges::find(term.labels, label) - term.labels.begin()));
-  return {term.x.permute(std::move(axes)), order};
+  return {term.x.transpose(std::move(axes)), order};
 }
 
 /// A label that stands twice is a diagonal.
@@ -158,7 +158,7 @@ class Einsum {
   Term grown(Term term) const {
     std::vector<int64_t> shape;
     for (const int label : term.labels) shape.push_back(sizes_.at(label));
-    term.x = term.x.expand(std::move(shape));
+    term.x = term.x.broadcast_to(std::move(shape));
     return term;
   }
 
@@ -272,8 +272,7 @@ Tensor einsum(const std::string& text, const std::vector<Tensor>& tensors) {
   return Einsum(text, tensors).run();
 }
 
-Tensor tensordot(const Tensor& a, const Tensor& b, const std::vector<int>& axes_a,
-                 const std::vector<int>& axes_b) {
+Tensor tensordot(const Tensor& a, const Tensor& b, const Axes& axes_a, const Axes& axes_b) {
   TN_REQUIRE(axes_a.size() == axes_b.size(),
              "[tensordot] expected as many axes of each, got {} and {}", axes_a.size(),
              axes_b.size());
@@ -296,9 +295,9 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const std::vector<int>& axes_
              inner = size_of(count_over(a, inner_a));
   rows.insert(rows.end(), inner_a.begin(), inner_a.end());
   inner_b.insert(inner_b.end(), columns.begin(), columns.end());
-  return a.permute(rows)
+  return a.transpose(rows)
       .reshape({m, inner})
-      .matmul(b.permute(inner_b).reshape({inner, n}))
+      .matmul(b.transpose(inner_b).reshape({inner, n}))
       .reshape(std::move(shape));
 }
 
@@ -311,11 +310,11 @@ Tensor tensordot(const Tensor& a, const Tensor& b, int axes) {
 
 Tensor dot(const Tensor& a, const Tensor& b) {
   if (a.rank() == 0 || b.rank() == 0) return a * b;
-  return tensordot(a, b, std::vector<int>{-1}, std::vector<int>{b.rank() == 1 ? 0 : -2});
+  return tensordot(a, b, -1, b.rank() == 1 ? 0 : -2);
 }
 
 Tensor outer(const Tensor& a, const Tensor& b) {
-  return a.flatten().unsqueeze(-1) * b.flatten().unsqueeze(0);
+  return a.ravel().expand_dims(-1) * b.ravel().expand_dims(0);
 }
 
 Tensor kron(const Tensor& a, const Tensor& b) {
@@ -332,7 +331,7 @@ Tensor kron(const Tensor& a, const Tensor& b) {
 }
 
 Tensor trace(const Tensor& x, int64_t offset, int axis1, int axis2) {
-  return diagonal(x, offset, axis1, axis2).sum({-1});
+  return diagonal(x, offset, axis1, axis2).sum(-1);
 }
 
 }  // namespace tenon

@@ -4,7 +4,6 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
-#include "tenon/reduce.hpp"
 #include "tenon/sort.hpp"
 
 namespace tenon {
@@ -16,7 +15,7 @@ struct Rows {
   std::vector<int64_t> shape;
 };
 
-Rows rows_of(const Tensor& x, const std::vector<int>& axes, bool keep) {
+Rows rows_of(const Tensor& x, const std::vector<int>& axes, bool keepdims) {
   std::vector<int> order;
   std::vector<int64_t> rows, shape;
   int64_t length = 1;
@@ -24,20 +23,18 @@ Rows rows_of(const Tensor& x, const std::vector<int>& axes, bool keep) {
     const bool reduced = std::ranges::find(axes, axis) != axes.end();
     if (reduced) length *= x.size(axis);
     if (!reduced) order.push_back(axis), rows.push_back(x.size(axis));
-    if (!reduced || keep) shape.push_back(reduced ? 1 : x.size(axis));
+    if (!reduced || keepdims) shape.push_back(reduced ? 1 : x.size(axis));
   }
   order.insert(order.end(), axes.begin(), axes.end());
   rows.push_back(length);
-  return {x.permute(std::move(order)).reshape(std::move(rows)), std::move(shape)};
+  return {x.transpose(std::move(order)).reshape(std::move(rows)), std::move(shape)};
 }
 
 /// Of sorted rows without NaN.
 Tensor at_quantile(const Tensor& sorted, double q, Quantile method) {
   const double place = q * static_cast<double>(sorted.size(-1) - 1);
   const double below = std::floor(place), above = std::ceil(place);
-  const auto at = [&](double position) {
-    return sorted.select(-1, static_cast<int64_t>(position));
-  };
+  const auto at = [&](double position) { return sorted.take(static_cast<int64_t>(position), -1); };
   double part = place - below;
   switch (method) {
     case Quantile::kLower:
@@ -56,37 +53,37 @@ Tensor at_quantile(const Tensor& sorted, double q, Quantile method) {
   const Tensor low = at(below), high = at(above), step = high - low;
   // From the nearer neighbour, and no step between equal infinities.
   const Tensor between = part < 0.5 ? low + step * part : high - step * (1 - part);
-  return Tensor::where(low == high, low, between);
+  return where(low == high, low, between);
 }
 
 }  // namespace
 
-Tensor quantile(const Tensor& x, const std::vector<double>& q, std::vector<int> axes, bool keep,
+Tensor quantile(const Tensor& x, const std::vector<double>& q, const Axes& axis, bool keepdims,
                 Quantile method) {
-  axes = normalise_axes("quantile", axes, x.rank());
+  const std::vector<int> axes = normalise_axes("quantile", axis, x.rank());
   TN_REQUIRE(!q.empty(), "[quantile] expected at least one q, got none");
   for (const double one : q)
     TN_REQUIRE(one >= 0 && one <= 1, "[quantile] expected q in [0, 1], got {}", one);
-  const Rows rows = rows_of(as_real(x), axes, keep);
+  const Rows rows = rows_of(as_real(x), axes, keepdims);
   TN_REQUIRE(rows.values.size(-1) > 0,
              "[quantile] expected at least one element to reduce, got none");
   const Tensor sorted = sort(rows.values);
   // NaN stands last.
-  const Tensor last = sorted.select(-1, -1);
+  const Tensor last = sorted.take(-1, -1);
   std::vector<Tensor> results;
   for (const double one : q) {
-    const Tensor found = Tensor::where(is_nan(last), last, at_quantile(sorted, one, method));
-    results.push_back(rounded(found.reshape(rows.shape), real_dtype(x)).unsqueeze(0));
+    const Tensor found = where(is_nan(last), last, at_quantile(sorted, one, method));
+    results.push_back(rounded(found.reshape(rows.shape), real_dtype(x)).expand_dims(0));
   }
-  return Tensor::cat(results, 0);
+  return concatenate(results, 0);
 }
 
-Tensor quantile(const Tensor& x, double q, std::vector<int> axes, bool keep, Quantile method) {
-  return quantile(x, std::vector<double>{q}, std::move(axes), keep, method).squeeze(0);
+Tensor quantile(const Tensor& x, double q, const Axes& axis, bool keepdims, Quantile method) {
+  return quantile(x, std::vector<double>{q}, axis, keepdims, method).squeeze(0);
 }
 
-Tensor median(const Tensor& x, std::vector<int> axes, bool keep) {
-  return quantile(x, 0.5, std::move(axes), keep);
+Tensor median(const Tensor& x, const Axes& axis, bool keepdims) {
+  return quantile(x, 0.5, axis, keepdims);
 }
 
 }  // namespace tenon

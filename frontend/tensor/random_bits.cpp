@@ -25,7 +25,7 @@ int significant_bits(DType dtype) { return float_format(dtype).mantissa_bits + 1
 }  // namespace
 
 Key::Key(Host host, Context& context)
-    : words_(Tensor::from<uint32_t>({host.first, host.second}, {2}, context)),
+    : words_(tensor(std::vector{host.first, host.second}, {2}, context)),
       host_(host),
       used_by_(std::make_shared<std::atomic<const char*>>(nullptr)) {}
 
@@ -67,11 +67,10 @@ std::vector<Key> Key::split(int64_t count) const {
       const auto word = [&](uint32_t value) {
         return builder.constant(Scalar{DType::kU32, value});
       };
-      const auto [first, second] =
-          threefry2x32(builder, word(i), word(kSplit), node_of(words_.select(0, 0)),
-                       node_of(words_.select(0, 1)));
-      keys.push_back(Key(Tensor::cat(
-          {make_tensor(context, first).unsqueeze(0), make_tensor(context, second).unsqueeze(0)})));
+      const auto [first, second] = threefry2x32(
+          builder, word(i), word(kSplit), node_of(words_.take(0, 0)), node_of(words_.take(1, 0)));
+      keys.push_back(Key(concatenate({make_tensor(context, first).expand_dims(0),
+                                      make_tensor(context, second).expand_dims(0)})));
     }
     keys.back().checked_ = checked_;
   }
@@ -83,10 +82,10 @@ RandomWords random_words(const Key& key, const std::vector<int64_t>& shape, uint
   const Tensor position = counting(key.words(), count);
   Context& context = position.context();
   const auto word = [&](int i) {
-    return node_of(key.words().slice({Slice{i, i + 1}}).expand({count}));
+    return node_of(key.words().slice({Slice{i, i + 1}}).broadcast_to({count}));
   };
-  const Tensor low = (position & int64_t{0xFFFFFFFF}).cast(DType::kU32);
-  const Tensor high = (position / (int64_t{1} << 32)).cast(DType::kU32) | (stream << kStreamBit);
+  const Tensor low = (position & int64_t{0xFFFFFFFF}).astype(DType::kU32);
+  const Tensor high = (position / (int64_t{1} << 32)).astype(DType::kU32) | (stream << kStreamBit);
   const auto bits =
       threefry2x32(builder_of(context), node_of(low), node_of(high), word(0), word(1));
   return {make_tensor(context, bits.first).reshape(shape),
@@ -99,11 +98,11 @@ Tensor unit_uniform(const Key& key, const std::vector<int64_t>& shape, DType dty
   const int bits = significant_bits(dtype);
   const double scale = std::pow(2.0, -bits);
   if (dtype == DType::kF64) {
-    const Tensor all = words.first.cast(DType::kU64) * (uint64_t{1} << 21) |
-                       (words.second / (uint32_t{1} << 11)).cast(DType::kU64);
-    return all.cast(dtype) * scale;
+    const Tensor all = words.first.astype(DType::kU64) * (uint64_t{1} << 21) |
+                       (words.second / (uint32_t{1} << 11)).astype(DType::kU64);
+    return all.astype(dtype) * scale;
   }
-  const Tensor whole = (words.first / (uint32_t{1} << (32 - bits))).cast(DType::kF32);
+  const Tensor whole = (words.first / (uint32_t{1} << (32 - bits))).astype(DType::kF32);
   return rounded(whole * scale, dtype);
 }
 
@@ -116,7 +115,7 @@ Tensor unit_normal(const Key& key, const std::vector<int64_t>& shape, DType dtyp
 Tensor gumbel(const Key& key, const std::vector<int64_t>& shape, uint32_t stream) {
   // The middles of 2^23 steps: neither 0 nor 1.
   const Tensor steps =
-      (random_words(key, shape, stream).first / (uint32_t{1} << 9)).cast(DType::kF32);
+      (random_words(key, shape, stream).first / (uint32_t{1} << 9)).astype(DType::kF32);
   const Tensor u = (steps + 0.5) * 0x1p-23;
   return -(-u.log()).log();
 }
@@ -132,7 +131,7 @@ std::vector<int64_t> drawn_shape(const char* op, const std::vector<int64_t>& ask
 
 Tensor beside(const Key& key, const Tensor& x, DType dtype) {
   const bool number = !x.state()->context.is_set();
-  return number ? filled(key.words(), {}, *x.state()->number, dtype) : x.cast(dtype);
+  return number ? filled(key.words(), {}, *x.state()->number, dtype) : x.astype(dtype);
 }
 
 Tensor parameter(const char* op, const Key& key, const Tensor& x,
@@ -140,7 +139,7 @@ Tensor parameter(const char* op, const Key& key, const Tensor& x,
   TN_REQUIRE(broadcast_shapes(op, shape, x.shape()) == shape,
              "[{}] expected parameters that broadcast to [{}], got [{}]", op,
              fmt::join(shape, ", "), fmt::join(x.shape(), ", "));
-  return beside(key, x, DType::kF32).expand(shape);
+  return beside(key, x, DType::kF32).broadcast_to(shape);
 }
 
 Tensor uniform(const Key& key, std::vector<int64_t> shape, const Tensor& low, const Tensor& high,
@@ -159,9 +158,9 @@ Tensor randint(const Key& key, std::vector<int64_t> shape, int64_t low, int64_t 
   key.use("randint");
   const RandomWords words = random_words(key, shape);
   const Tensor all =
-      words.first.cast(DType::kU64) * (uint64_t{1} << 32) | words.second.cast(DType::kU64);
+      words.first.astype(DType::kU64) * (uint64_t{1} << 32) | words.second.astype(DType::kU64);
   const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
-  return ((all % range).cast(DType::kI64) + low).cast(dtype);
+  return ((all % range).astype(DType::kI64) + low).astype(dtype);
 }
 
 Tensor bernoulli(const Key& key, std::vector<int64_t> shape, const Tensor& p) {
@@ -175,7 +174,7 @@ Tensor dropout_mask(const Key& key, std::vector<int64_t> shape, double rate, DTy
   TN_REQUIRE(is_float(dtype), "[dropout_mask] expected a float dtype, got {}", dtype_name(dtype));
   key.use("dropout_mask");
   const Tensor stays = unit_uniform(key, shape, DType::kF32) >= rate;
-  return (stays.cast(DType::kF32) * (1 / (1 - rate))).cast(dtype);
+  return (stays.astype(DType::kF32) * (1 / (1 - rate))).astype(dtype);
 }
 
 Tensor normal(const Key& key, std::vector<int64_t> shape, const Tensor& mean, const Tensor& stddev,
@@ -184,7 +183,7 @@ Tensor normal(const Key& key, std::vector<int64_t> shape, const Tensor& mean, co
   key.use("normal");
   const DType inside = dtype == DType::kF64 ? dtype : DType::kF32;
   const Tensor scale = beside(key, stddev, inside), middle = beside(key, mean, inside);
-  return (unit_normal(key, shape, inside) * scale + middle).cast(dtype);
+  return (unit_normal(key, shape, inside) * scale + middle).astype(dtype);
 }
 
 }  // namespace tenon

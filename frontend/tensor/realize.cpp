@@ -161,9 +161,9 @@ FlatMap<const Node*, NodeRef> Values::known() {
   return out;
 }
 
-void Tensor::realize(const std::vector<Tensor>& tensors) {
+void realize(const std::vector<Tensor>& tensors) {
   std::vector<NodeRef> outputs;
-  std::vector<std::shared_ptr<State>> lazy;
+  std::vector<std::shared_ptr<Tensor::State>> lazy;
   std::optional<ContextRef> first;
   for (const Tensor& tensor : tensors) {
     if (buffer_of(*node_of(tensor))) continue;
@@ -296,11 +296,9 @@ TENON_READ(float)
 TENON_READ(double)
 #undef TENON_READ
 
-void Tensor::save_npy(const std::string& path) const { write_npy(path, to_array()); }
-
-Tensor Tensor::to(const std::string& device) const {
-  const std::string id = runtime_of(context()).device(device).id();
-  return make_tensor(context(), builder_of(*this).copy(node_of(*this), id));
+Tensor to(const Tensor& x, const std::string& device) {
+  const std::string id = runtime_of(x.context()).device(device).id();
+  return make_tensor(x.context(), builder_of(x).copy(node_of(x), id));
 }
 
 }  // namespace tenon

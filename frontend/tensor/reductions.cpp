@@ -6,8 +6,6 @@
 #include "frontend/tensor/axes.hpp"
 #include "frontend/tensor/formula.hpp"
 #include "frontend/tensor/sizes.hpp"
-#include "tenon/logic.hpp"
-#include "tenon/reduce.hpp"
 
 namespace tenon {
 namespace {
@@ -22,8 +20,8 @@ void require_elements(const char* op, const Tensor& x, const std::vector<int>& a
 
 /// The largest one where it is finite, else 0: what may be taken from exponents.
 Tensor finite_max(const Tensor& x, const std::vector<int>& axes) {
-  const Tensor most = x.max(axes, /*keep=*/true);
-  return Tensor::where(isfinite(most), most, 0);
+  const Tensor most = x.max(axes, /*keepdims=*/true);
+  return where(isfinite(most), most, 0);
 }
 
 /// Larger x for smaller ones.
@@ -34,50 +32,66 @@ Tensor reversed(const Tensor& x) {
                                   : Number(~uint64_t{0} >> (64 - dtype_bits(x.dtype()))));
 }
 
-Tensor arg_extreme(const char* op, const Tensor& x, std::optional<int> axis, bool keep,
-                   bool least) {
-  const int at = axis ? normalise_axis(op, *axis, x.rank()) : 0;
-  const Dim extent = axis ? count_over(x, {at}) : product(dims_of(x));
-  TN_REQUIRE(extent.min() > 0 || axis, "[{}] expected at least one element, got {}", op,
+/// Positions along an axis that has elements.
+Tensor first_largest(const Tensor& x, int axis, bool keepdims) {
+  // The first of equals has the largest extent - position. NaN counts as the largest, as in NumPy.
+  const Dim& extent = dims_of(x)[static_cast<size_t>(axis)];
+  Tensor position = positions(x, axis);
+  if (extent.max() <= INT32_MAX) position = position.astype(DType::kI32);  // twice the lanes
+  Tensor is_best = x == x.max(axis, /*keepdims=*/true);
+  if (is_float(x.dtype())) is_best = is_best | is_nan(x);
+  const Tensor rank_from_end = count_as(position, extent) - position;
+  const Tensor best = where(is_best, rank_from_end, constant_like(position, 0)).max(axis, keepdims);
+  return rounded(count_as(best, extent) - best, DType::kI64);
+}
+
+Tensor arg_extreme(const char* op, const Tensor& x, const Axes& axis, bool keepdims, bool least) {
+  const std::optional<int> at = one_axis(op, axis, x.rank());
+  const Dim extent = at ? count_over(x, {*at}) : product(dims_of(x));
+  TN_REQUIRE(extent.min() > 0 || at, "[{}] expected at least one element, got {}", op,
              extent.is_const() ? "none" : to_string(extent) + ", which may be 0");
   TN_REQUIRE(extent.min() > 0, "[{}] expected a non-empty axis, got size {} on axis {}", op,
-             extent.is_const() ? "0" : to_string(extent) + ", which may be 0,", at);
-  Tensor values = x.dtype() == DType::kBool ? x.cast(DType::kU8) : x;
-  if (least) values = reversed(values);
-  if (axis) return values.argmax(at, keep);
-  const Tensor found = values.flatten().argmax(0);
-  return keep ? found.reshape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1)) : found;
+             extent.is_const() ? "0" : to_string(extent) + ", which may be 0,", *at);
+  const Tensor numbers = x.dtype() == DType::kBool ? x.astype(DType::kU8) : x;
+  const Tensor ordered = least ? reversed(numbers) : numbers;
+  if (at) return first_largest(ordered, *at, keepdims);
+  const Tensor found = first_largest(ordered.ravel(), 0, /*keepdims=*/false);
+  return keepdims ? found.reshape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1)) : found;
 }
 
 }  // namespace
 
-Tensor any(const Tensor& x, std::vector<int> axes, bool keep) {
-  return is_set(x).sum(normalise_axes("any", axes, x.rank()), keep);  // + of bools is or
+Tensor any(const Tensor& x, const Axes& axis, bool keepdims) {
+  return is_set(x).sum(normalise_axes("any", axis, x.rank()), keepdims);  // + of bools is or
 }
-Tensor all(const Tensor& x, std::vector<int> axes, bool keep) {
-  return is_set(x).prod(normalise_axes("all", axes, x.rank()), keep);
+Tensor all(const Tensor& x, const Axes& axis, bool keepdims) {
+  return is_set(x).prod(normalise_axes("all", axis, x.rank()), keepdims);
 }
-Tensor count_nonzero(const Tensor& x, std::vector<int> axes, bool keep) {
-  return is_set(x).cast(DType::kI64).sum(normalise_axes("count_nonzero", axes, x.rank()), keep);
-}
-
-Tensor argmax(const Tensor& x, std::optional<int> axis, bool keep) {
-  return arg_extreme("argmax", x, axis, keep, /*least=*/false);
-}
-Tensor argmin(const Tensor& x, std::optional<int> axis, bool keep) {
-  return arg_extreme("argmin", x, axis, keep, /*least=*/true);
+Tensor count_nonzero(const Tensor& x, const Axes& axis, bool keepdims) {
+  return is_set(x)
+      .astype(DType::kI64)
+      .sum(normalise_axes("count_nonzero", axis, x.rank()), keepdims);
 }
 
-Tensor mean(const Tensor& x, std::vector<int> axes, bool keep) {
-  return rounded(as_real(x).mean(std::move(axes), keep), real_dtype(x));
+Tensor argmax(const Tensor& x, const Axes& axis, bool keepdims) {
+  return arg_extreme("argmax", x, axis, keepdims, /*least=*/false);
+}
+Tensor argmin(const Tensor& x, const Axes& axis, bool keepdims) {
+  return arg_extreme("argmin", x, axis, keepdims, /*least=*/true);
 }
 
-Tensor var(const Tensor& x, std::vector<int> axes, bool keep, double ddof) {
-  axes = normalise_axes("var", axes, x.rank());
+Tensor mean(const Tensor& x, const Axes& axis, bool keepdims) {
+  const std::vector<int> axes = normalise_axes("mean", axis, x.rank());
+  const Tensor total = as_real(x).sum(axes, keepdims);
+  return rounded(total / count_as(total, count_over(x, axes)), real_dtype(x));
+}
+
+Tensor var(const Tensor& x, const Axes& axis, bool keepdims, double ddof) {
+  const std::vector<int> axes = normalise_axes("var", axis, x.rank());
   TN_REQUIRE(std::isfinite(ddof), "[var] expected a finite ddof, got {}", ddof);
   if (x.rank() == 0) return var(x.reshape({1}), {0}, false, ddof);
   const Tensor wide = as_real(x);
-  const Tensor squares = (wide - wide.mean(axes, /*keep=*/true)).square().sum(axes, keep);
+  const Tensor squares = (wide - wide.mean(axes, /*keepdims=*/true)).square().sum(axes, keepdims);
   const Dim count = count_over(x, axes);
   if (count.is_const()) {
     const double degrees = std::max(static_cast<double>(count.value()) - ddof, 0.0);
@@ -87,71 +101,69 @@ Tensor var(const Tensor& x, std::vector<int> axes, bool keep, double ddof) {
   return rounded(squares / degrees.maximum(constant_like(degrees, 0)), real_dtype(x));
 }
 
-Tensor stddev(const Tensor& x, std::vector<int> axes, bool keep, double ddof) {
-  const Tensor square = var(as_real(x), std::move(axes), keep, ddof);
+Tensor stddev(const Tensor& x, const Axes& axis, bool keepdims, double ddof) {
+  const Tensor square = var(as_real(x), axis, keepdims, ddof);
   const Tensor none = square == 0;  // there its gradient is 0
-  return rounded(Tensor::where(none, 0, Tensor::where(none, 1, square).sqrt()), real_dtype(x));
+  return rounded(where(none, 0, where(none, 1, square).sqrt()), real_dtype(x));
 }
 
-Tensor ptp(const Tensor& x, std::vector<int> axes, bool keep) {
-  axes = normalise_axes("ptp", axes, x.rank());
+Tensor ptp(const Tensor& x, const Axes& axis, bool keepdims) {
+  const std::vector<int> axes = normalise_axes("ptp", axis, x.rank());
   require_elements("ptp", x, axes);
   TN_REQUIRE(x.dtype() != DType::kBool, "[ptp] expected numbers, got bool");
   if (x.rank() == 0) return x - x;  // NOLINT(misc-redundant-expression): NaN for infinity
-  return x.max(axes, keep) - x.min(axes, keep);
+  return x.max(axes, keepdims) - x.min(axes, keepdims);
 }
 
-Tensor norm(const Tensor& x, double p, std::vector<int> axes, bool keep) {
+Tensor norm(const Tensor& x, double p, const Axes& axis, bool keepdims) {
   TN_REQUIRE(!std::isnan(p), "[norm] expected an order p, got NaN");
-  axes = normalise_axes("norm", axes, x.rank());
+  const std::vector<int> axes = normalise_axes("norm", axis, x.rank());
   if (!(p > 0 && std::isfinite(p))) require_elements("norm", x, axes);
   const DType dtype = real_dtype(x);
   if (x.rank() == 0) return norm(x.reshape({1}), p, {0}, false);
   const Tensor size = as_real(x).abs();
-  if (std::isinf(p)) return rounded(p > 0 ? size.max(axes, keep) : size.min(axes, keep), dtype);
-  if (p == 0) return rounded((size != 0).cast(size.dtype()).sum(axes, keep), dtype);
-  if (p == 1) return rounded(size.sum(axes, keep), dtype);
+  if (std::isinf(p))
+    return rounded(p > 0 ? size.max(axes, keepdims) : size.min(axes, keepdims), dtype);
+  if (p == 0) return rounded((size != 0).astype(size.dtype()).sum(axes, keepdims), dtype);
+  if (p == 1) return rounded(size.sum(axes, keepdims), dtype);
   // Roots and broken powers have no finite slope at 0: that branch takes another number.
   const Tensor none = size == 0;
   const bool whole = p > 0 && p == std::floor(p);
   const Tensor powers =
-      whole ? size.pow(p)
-            : Tensor::where(none, p > 0 ? 0.0 : INFINITY, Tensor::where(none, 1, size).pow(p));
-  const Tensor total = powers.sum(axes, keep);
+      whole ? size.pow(p) : where(none, p > 0 ? 0.0 : INFINITY, where(none, 1, size).pow(p));
+  const Tensor total = powers.sum(axes, keepdims);
   const Tensor empty = total == 0;
-  return rounded(
-      Tensor::where(empty, p > 0 ? 0.0 : INFINITY, Tensor::where(empty, 1, total).pow(1 / p)),
-      dtype);
+  return rounded(where(empty, p > 0 ? 0.0 : INFINITY, where(empty, 1, total).pow(1 / p)), dtype);
 }
 
-Tensor logsumexp(const Tensor& x, std::vector<int> axes, bool keep) {
-  axes = normalise_axes("logsumexp", axes, x.rank());
+Tensor logsumexp(const Tensor& x, const Axes& axis, bool keepdims) {
+  const std::vector<int> axes = normalise_axes("logsumexp", axis, x.rank());
   const Tensor wide = as_real(x);
   const DType dtype = real_dtype(x);
   if (x.rank() == 0) return rounded(wide, dtype);
   const auto value = [&axes](const Tensor& v) {
     const Tensor most = finite_max(v, axes);
-    return (v - most).exp().sum(axes, /*keep=*/true).log() + most;
+    return (v - most).exp().sum(axes, /*keepdims=*/true).log() + most;
   };
   const auto gradient = [](const Tensor& v, const Tensor& y, const Tensor& g) {
     // Of nothing but -Inf each one's part is 0.
-    return g * (v - Tensor::where(isfinite(y), y, 0)).exp();
+    return g * (v - where(isfinite(y), y, 0)).exp();
   };
   const Tensor result = with_gradient("logsumexp", wide, value, gradient);
-  return rounded(keep ? result : drop_axes(result, axes), dtype);
+  return rounded(keepdims ? result : drop_axes(result, axes), dtype);
 }
 
-Tensor log_softmax(const Tensor& x, std::vector<int> axes) {
-  axes = normalise_axes("log_softmax", axes, x.rank());
+Tensor log_softmax(const Tensor& x, const Axes& axis) {
+  const std::vector<int> axes = normalise_axes("log_softmax", axis, x.rank());
   const Tensor wide = as_real(x);
   const auto value = [&axes](const Tensor& v) {
-    const Tensor centred = v - v.max(axes, /*keep=*/true);
-    return centred - centred.exp().sum(axes, /*keep=*/true).log();
+    const Tensor centred = v - v.max(axes, /*keepdims=*/true);
+    return centred - centred.exp().sum(axes, /*keepdims=*/true).log();
   };
   // By the powers that the sum is of: a kernel that does both computes them once.
   const auto gradient = [&axes](const Tensor& v, const Tensor& /*y*/, const Tensor& g) {
-    const Tensor powers = (v - v.max(axes, /*keep=*/true)).exp();
-    return g - powers * (g.sum(axes, /*keep=*/true) / powers.sum(axes, /*keep=*/true));
+    const Tensor powers = (v - v.max(axes, /*keepdims=*/true)).exp();
+    return g - powers * (g.sum(axes, /*keepdims=*/true) / powers.sum(axes, /*keepdims=*/true));
   };
   return rounded(with_gradient("log_softmax", wide, value, gradient), real_dtype(x));
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "tenon/scan.hpp"
+#include "tenon/tensor.hpp"
 
 #include <cmath>
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
-#include "tenon/logic.hpp"
 
 namespace tenon {
 namespace {
@@ -29,28 +28,28 @@ class Combination {
 class BySum final : public Combination {
  public:
   BySum() : Combination(0) {}
-  Tensor total(const Tensor& x, int axis) const override { return x.sum({axis}); }
+  Tensor total(const Tensor& x, int axis) const override { return x.sum(axis); }
   Tensor both(const Tensor& before, const Tensor& x) const override { return before + x; }
 };
 
 class ByProduct final : public Combination {
  public:
   ByProduct() : Combination(1) {}
-  Tensor total(const Tensor& x, int axis) const override { return x.prod({axis}); }
+  Tensor total(const Tensor& x, int axis) const override { return x.prod(axis); }
   Tensor both(const Tensor& before, const Tensor& x) const override { return before * x; }
 };
 
 class ByMax final : public Combination {
  public:
   using Combination::Combination;
-  Tensor total(const Tensor& x, int axis) const override { return x.max({axis}); }
+  Tensor total(const Tensor& x, int axis) const override { return x.max(axis); }
   Tensor both(const Tensor& before, const Tensor& x) const override { return before.maximum(x); }
 };
 
 class ByMin final : public Combination {
  public:
   using Combination::Combination;
-  Tensor total(const Tensor& x, int axis) const override { return x.min({axis}); }
+  Tensor total(const Tensor& x, int axis) const override { return x.min(axis); }
   Tensor both(const Tensor& before, const Tensor& x) const override { return before.minimum(x); }
 };
 
@@ -59,8 +58,8 @@ class ByLogSum final : public Combination {
  public:
   ByLogSum() : Combination(-INFINITY) {}
   Tensor total(const Tensor& x, int axis) const override {
-    const Tensor most = finite(x.max({axis}, /*keep=*/true));
-    return ((x - most).exp().sum({axis}, /*keep=*/true).log() + most).squeeze(axis);
+    const Tensor most = finite(x.max(axis, /*keepdims=*/true));
+    return ((x - most).exp().sum(axis, /*keepdims=*/true).log() + most).squeeze(axis);
   }
   Tensor both(const Tensor& before, const Tensor& x) const override {
     const Tensor most = finite(before.maximum(x));
@@ -68,16 +67,16 @@ class ByLogSum final : public Combination {
   }
 
  private:
-  static Tensor finite(const Tensor& x) { return Tensor::where(isfinite(x), x, 0); }
+  static Tensor finite(const Tensor& x) { return where(isfinite(x), x, 0); }
 };
 
 /// An axis in itself: of each element those that are not behind it.
 Tensor scan_block(const Combination& by, const Tensor& x, int axis) {
   std::vector<int64_t> shape = x.shape();
   shape.insert(shape.begin() + axis, x.size(axis));
-  const Tensor terms = x.unsqueeze(axis + 1).expand(shape);
+  const Tensor terms = x.expand_dims(axis + 1).broadcast_to(shape);
   const Tensor behind = positions(terms, axis + 1) < positions(terms, axis);
-  return by.total(Tensor::where(behind, constant_like(terms, by.identity()), terms), axis);
+  return by.total(where(behind, constant_like(terms, by.identity()), terms), axis);
 }
 
 /// [.., n, ..], whose axes stay where they lie.
@@ -96,7 +95,7 @@ Tensor scan_along(const Combination& by, const Tensor& x, int axis) {
   ranges[at] = Slice{0, blocks - 1};
   const Tensor totals = scan_along(by, by.total(rows.slice(ranges), axis + 1), axis);
   pairs[at] = {1, 0};
-  const Tensor before = totals.pad(pairs, by.identity()).unsqueeze(axis + 1);
+  const Tensor before = totals.pad(pairs, by.identity()).expand_dims(axis + 1);
   std::vector<int64_t> padded = x.shape();
   padded[at] = blocks * kBlock;
   ranges.assign(padded.size(), {});
@@ -104,13 +103,13 @@ Tensor scan_along(const Combination& by, const Tensor& x, int axis) {
   return by.both(before, scan_block(by, rows, axis + 1)).reshape(std::move(padded)).slice(ranges);
 }
 
-Tensor scan(const char* op, const Combination& by, const Tensor& x, std::optional<int> axis,
+Tensor scan(const char* op, const Combination& by, const Tensor& x, const Axes& axis,
             DType inside) {
-  if (!axis) return scan(op, by, x.flatten(), 0, inside);
-  const int at = normalise_axis(op, *axis, x.rank());
+  const std::optional<int> at = one_axis(op, axis, x.rank());
+  if (!at) return scan(op, by, x.ravel(), 0, inside);
   const Tensor wide = rounded(x, inside);
   if (x.size() == 0) return wide;
-  return scan_along(by, wide, at);
+  return scan_along(by, wide, *at);
 }
 
 /// The dtype that numbers are combined in.
@@ -135,28 +134,26 @@ Number bound(DType dtype, bool least) {
 
 }  // namespace
 
-Tensor cumsum(const Tensor& x, std::optional<int> axis) {
+Tensor cumsum(const Tensor& x, const Axes& axis) {
   return rounded(scan("cumsum", BySum(), x, axis, counting_dtype(x)), result_dtype(x));
 }
 
-Tensor cumprod(const Tensor& x, std::optional<int> axis) {
+Tensor cumprod(const Tensor& x, const Axes& axis) {
   return rounded(scan("cumprod", ByProduct(), x, axis, counting_dtype(x)), result_dtype(x));
 }
 
-Tensor cummax(const Tensor& x, std::optional<int> axis) {
+Tensor cummax(const Tensor& x, const Axes& axis) {
   const DType inside = ordering_dtype(x);
   return rounded(scan("cummax", ByMax(bound(inside, true)), x, axis, inside), x.dtype());
 }
 
-Tensor cummin(const Tensor& x, std::optional<int> axis) {
+Tensor cummin(const Tensor& x, const Axes& axis) {
   const DType inside = ordering_dtype(x);
   return rounded(scan("cummin", ByMin(bound(inside, false)), x, axis, inside), x.dtype());
 }
 
-Tensor logcumsumexp(const Tensor& x, std::optional<int> axis) {
+Tensor logcumsumexp(const Tensor& x, const Axes& axis) {
   return rounded(scan("logcumsumexp", ByLogSum(), x, axis, as_real(x).dtype()), real_dtype(x));
 }
-
-Tensor Tensor::cumsum(int axis) const { return tenon::cumsum(*this, axis); }
 
 }  // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Gather and scatter along an axis. STORE replaces and adds; for the rest runs of equal positions
-// are combined first.
+// Elements along an axis, by positions that may count from the end. STORE replaces and adds; for
+// the rest runs of equal positions are combined first.
 #include <fmt/ranges.h>
 
 #include "core/support/error.hpp"
@@ -16,10 +16,10 @@ namespace {
 Tensor from_begin(const char* op, const Tensor& index, const Dim& extent) {
   TN_REQUIRE(is_int(index.dtype()), "[{}] expected an index of integers, got {}", op,
              dtype_name(index.dtype()));
-  if (!is_signed(index.dtype())) return index.cast(DType::kI64);
-  const Tensor at = index.cast(DType::kI64);
+  if (!is_signed(index.dtype())) return index.astype(DType::kI64);
+  const Tensor at = index.astype(DType::kI64);
   const Tensor from_end = at + count_as(at, extent);
-  return Tensor::where(at < 0, Tensor::where(from_end < 0, -1, from_end), at);
+  return where(at < 0, where(from_end < 0, -1, from_end), at);
 }
 
 Tensor combined(Combine how, const Tensor& a, const Tensor& b) {
@@ -39,7 +39,7 @@ Tensor scatter_runs(const Tensor& x, const Tensor& index, const Tensor& values, 
     pairs.back() = {distance, 0};
     const auto earlier = [&](const Tensor& all) { return part_of_last(all.pad(pairs), 0, count); };
     const Tensor joins = (earlier(at) == at) & (positions(at, -1) >= distance);
-    run = Tensor::where(joins, combined(how, earlier(run), run), run);
+    run = where(joins, combined(how, earlier(run), run), run);
   }
   // The last of a run holds all of it, and is the last that is stored.
   return x.scatter(-1, at, combined(how, x.gather(-1, at), run));
@@ -47,28 +47,28 @@ Tensor scatter_runs(const Tensor& x, const Tensor& index, const Tensor& values, 
 
 }  // namespace
 
-Tensor gather(const Tensor& x, int axis, const Tensor& index) {
-  const int at = normalise_axis("gather", axis, x.rank());
-  return x.gather(at, from_begin("gather", index, count_over(x, {at})));
+Tensor take_along_axis(const Tensor& x, const Tensor& indices, int axis) {
+  const int at = normalise_axis("take_along_axis", axis, x.rank());
+  return x.gather(at, from_begin("take_along_axis", indices, count_over(x, {at})));
 }
 
-Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& values,
-               Combine combine) {
-  const int at = normalise_axis("scatter", axis, x.rank());
-  TN_REQUIRE(same_shape(dims_of(index), dims_of(values)),
-             "[scatter] expected an index of the values' shape {}, got {}",
-             to_string(dims_of(values)), to_string(dims_of(index)));
-  TN_REQUIRE(x.dtype() == values.dtype(), "[scatter] expected values of {}, got {}",
+Tensor put_along_axis(const Tensor& x, const Tensor& indices, const Tensor& values, int axis,
+                      Combine combine) {
+  const int at = normalise_axis("put_along_axis", axis, x.rank());
+  TN_REQUIRE(same_shape(dims_of(indices), dims_of(values)),
+             "[put_along_axis] expected indices of the values' shape {}, got {}",
+             to_string(dims_of(values)), to_string(dims_of(indices)));
+  TN_REQUIRE(x.dtype() == values.dtype(), "[put_along_axis] expected values of {}, got {}",
              dtype_name(x.dtype()), dtype_name(values.dtype()));
-  const Tensor to = from_begin("scatter", index, count_over(x, {at}));
-  if (product(dims_of(index)).is_const(0) || product(dims_of(x)).is_const(0)) return x;
+  const Tensor to = from_begin("put_along_axis", indices, count_over(x, {at}));
+  if (product(dims_of(indices)).is_const(0) || product(dims_of(x)).is_const(0)) return x;
   switch (combine) {
     case Combine::kReplace:
       return x.scatter(at, to, values);
     case Combine::kAdd:
       return x.scatter_add(at, to, values);
     case Combine::kMean: {
-      TN_REQUIRE(is_float(x.dtype()), "[scatter] expected a float dtype for a mean, got {}",
+      TN_REQUIRE(is_float(x.dtype()), "[put_along_axis] expected a float dtype for a mean, got {}",
                  dtype_name(x.dtype()));
       const Tensor wide = as_real(x), ones = constant_like(as_real(values), 1);
       const Tensor count = constant_like(wide, 1).scatter_add(at, to, ones);

@@ -201,7 +201,7 @@ Sizes Tensor::sizes() const {
   return out;
 }
 
-Tensor Tensor::from_size(const Size& size, Context& context) {
+Tensor from_size(const Size& size, Context& context) {
   Builder& builder = builder_of(context);
   return make_tensor(context, size.is_fixed()
                                   ? builder.constant(Scalar::of_int(DType::kI64, size.value()))

@@ -48,13 +48,13 @@ Tensor to_layout(const Tensor& x, const Layout& layout) {
   shape.push_back(int64_t{1} << layout.lower);
   std::vector<int> axes(shape.size());
   std::iota(axes.rbegin(), axes.rend(), 0);
-  return x.reshape(std::move(shape)).permute(std::move(axes));
+  return x.reshape(std::move(shape)).transpose(std::move(axes));
 }
 
 Tensor from_layout(const Tensor& x, const Layout& layout) {
   std::vector<int> axes(layout.shape().size());
   std::iota(axes.rbegin(), axes.rend(), 0);
-  return x.permute(std::move(axes))
+  return x.transpose(std::move(axes))
       .reshape({layout.rows, int64_t{1} << (layout.lower + layout.upper)});
 }
 
@@ -64,8 +64,8 @@ void exchange(Parts& parts, const std::vector<int>& axes, int half, const Before
   Parts partners;
   for (const Tensor& part : parts) partners.push_back(part.flip(axes));
   const Tensor upper = positions(parts[0], half) >= parts[0].size(half) / 2;
-  const Tensor stays = Tensor::where(upper, before(partners, parts), before(parts, partners));
-  for (size_t i = 0; i < parts.size(); ++i) parts[i] = Tensor::where(stays, parts[i], partners[i]);
+  const Tensor stays = where(upper, before(partners, parts), before(parts, partners));
+  for (size_t i = 0; i < parts.size(); ++i) parts[i] = where(stays, parts[i], partners[i]);
 }
 
 /// Sorts rows: runs of two, four, .. are merged, each first with its mirror image.
@@ -116,15 +116,14 @@ Tensor order_key(const Tensor& x) {
   if (is_float(dtype)) {
     const Tensor wide = as_real(x);
     const bool twice = wide.dtype() == DType::kF64;
-    const Tensor plain = Tensor::where(wide == 0, 0, wide);
+    const Tensor plain = where(wide == 0, 0, wide);
     const Tensor bits = plain.bit_cast(twice ? DType::kU64 : DType::kU32);
     const uint64_t sign = uint64_t{1} << (twice ? 63 : 31), all = sign | (sign - 1);
-    return Tensor::where(is_nan(wide), all,
-                         bits ^ Tensor::where(plain < 0, constant_like(bits, all), sign));
+    return where(is_nan(wide), all, bits ^ where(plain < 0, constant_like(bits, all), sign));
   }
   if (dtype == DType::kU64 || dtype == DType::kI64) return x;
-  if (!is_signed(dtype)) return x.cast(DType::kU32);
-  return x.cast(DType::kI32).bit_cast(DType::kU32) ^ uint64_t { 0x80000000 };
+  if (!is_signed(dtype)) return x.astype(DType::kU32);
+  return x.astype(DType::kI32).bit_cast(DType::kU32) ^ uint64_t { 0x80000000 };
 }
 
 Number greatest(DType dtype) {
@@ -140,9 +139,9 @@ Tensor directed_key(const Tensor& x, bool descending) {
 
 /// A key of 32 bits and its position in one word: a stable order without a second comparison.
 Tensor word_of(const Tensor& key) {
-  return (key.cast(DType::kU64) * (uint64_t{1} << 32)) | positions(key, -1).cast(DType::kU64);
+  return (key.astype(DType::kU64) * (uint64_t{1} << 32)) | positions(key, -1).astype(DType::kU64);
 }
-Tensor position_in(const Tensor& word) { return (word & uint64_t{0xFFFFFFFF}).cast(DType::kI64); }
+Tensor position_in(const Tensor& word) { return (word & uint64_t{0xFFFFFFFF}).astype(DType::kI64); }
 
 /// Of rows [.., n].
 Tensor argsort_rows(const Tensor& x, bool descending) {
@@ -154,11 +153,11 @@ Tensor argsort_rows(const Tensor& x, bool descending) {
   }
   const Tensor place = positions(key, -1);
   const Parts sorted =
-      sort_parts({key, place.cast(DType::kI32)}, {greatest(key.dtype()), INT32_MAX},
+      sort_parts({key, place.astype(DType::kI32)}, {greatest(key.dtype()), INT32_MAX},
                  [](const Parts& a, const Parts& b) {
                    return (a[0] < b[0]) | ((a[0] == b[0]) & (a[1] < b[1]));
                  });
-  return sorted[1].cast(DType::kI64);
+  return sorted[1].astype(DType::kI64);
 }
 
 /// Positions of the first k in rows [.., n]: each time the least of what comes after the last one.
@@ -167,23 +166,23 @@ Tensor first_of_rows(const Tensor& key, int64_t k) {
   std::vector<Tensor> found;
   while (static_cast<int64_t>(found.size()) < k) {
     const Tensor left = found.empty() ? word
-                                      : Tensor::where(found.back() < word, word,
-                                                      constant_like(word, greatest(DType::kU64)));
-    found.push_back(left.min({-1}, /*keep=*/true));
+                                      : where(found.back() < word, word,
+                                              constant_like(word, greatest(DType::kU64)));
+    found.push_back(left.min(-1, /*keepdims=*/true));
   }
-  return position_in(Tensor::cat(found, -1));
+  return position_in(concatenate(found, -1));
 }
 
 /// Of rows [.., n]. NaN are taken for the largest number, and put back by their count.
 Tensor sort_rows(const Tensor& x) {
   const bool real = is_float(x.dtype());
   const Tensor missing = real ? is_nan(x) : Tensor(false);
-  const Tensor numbers = real ? Tensor::where(missing, INFINITY, x) : x;
+  const Tensor numbers = real ? where(missing, INFINITY, x) : x;
   const Tensor sorted = sort_parts({numbers}, {real ? Number(INFINITY) : greatest(x.dtype())},
                                    [](const Parts& a, const Parts& b) { return a[0] < b[0]; })[0];
   if (!real) return sorted;
-  const Tensor found = missing.cast(DType::kI64).sum({-1}, /*keep=*/true);
-  return Tensor::where(positions(sorted, -1) < x.size(-1) - found, sorted, NAN);
+  const Tensor found = missing.astype(DType::kI64).sum(-1, /*keepdims=*/true);
+  return where(positions(sorted, -1) < x.size(-1) - found, sorted, NAN);
 }
 
 }  // namespace
@@ -195,9 +194,9 @@ Tensor sort(const Tensor& x, int axis, bool descending) {
   if (is_float(x.dtype()))
     values = as_real(x);
   else if (dtype_bits(x.dtype()) < 32)
-    values = x.cast(is_signed(x.dtype()) ? DType::kI32 : DType::kU32);
+    values = x.astype(is_signed(x.dtype()) ? DType::kI32 : DType::kU32);
   const Tensor sorted = rounded(last_to_axis(sort_rows(axis_to_last(values, at)), at), x.dtype());
-  return descending ? sorted.flip({at}) : sorted;
+  return descending ? sorted.flip(at) : sorted;
 }
 
 Tensor argsort(const Tensor& x, int axis, bool descending) {

@@ -136,7 +136,9 @@ NodeRef broadcast_to(Builder& builder, NodeRef x, const Shape& shape);
 /// A negative axis counts from the end. Throws kInvalid.
 int normalise_axis(const char* op, int axis, int rank);
 /// No axes: all. Ascending, without repeats.
-std::vector<int> normalise_axes(const char* op, const std::vector<int>& axes, int rank);
+std::vector<int> normalise_axes(const char* op, const Axes& axes, int rank);
+/// Of a function along one axis, or of the flattened tensor where none is given.
+std::optional<int> one_axis(const char* op, const Axes& axis, int rank);
 
 /// The builder of a tensor's context, a node of constants like another, and so on: short names for
 /// compositions.

@@ -2,6 +2,7 @@
 #include "frontend/tensor/tables.hpp"
 
 #include "core/support/error.hpp"
+#include "tenon/make.hpp"
 
 namespace tenon {
 
@@ -15,7 +16,7 @@ Tensor Tables::get(Context& context, const std::string& name, DType dtype,
   TN_ASSERT(array.count() == static_cast<int64_t>(values.size()));
   for (int64_t i = 0; i < array.count(); ++i)
     array.set(i, Scalar::of(dtype, values[static_cast<size_t>(i)]));
-  Tensor table = Tensor::from(array, context);
+  Tensor table = tensor(array, context);
   if (elements_ > kMostElements) known_.clear(), elements_ = 0;
   elements_ += array.count();
   known_.emplace(key, table);

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Handles, making tensors from values, and how two operands meet.
+// Handles, and how two operands meet.
 #include "tenon/tensor.hpp"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/sizes.hpp"
-#include "tenon/npy.hpp"
 #include "tenon/promote.hpp"
 
 namespace tenon {
@@ -25,7 +23,7 @@ Context& ContextRef::get() const {
 const std::shared_ptr<Tensor::State>& Tensor::state() const {
   TN_REQUIRE(state_ != nullptr,
              "[tensor] expected a Tensor, got one without a value: it was "
-             "moved from, or is a parameter that nothing has initialised");
+             "moved from, or is a parameter of a layer or a model made without a key");
   TN_REQUIRE(state_->given_to.empty(),
              "[tensor] expected a Tensor with a value, got one that was donated to [{}]; use what "
              "that returned",
@@ -99,13 +97,18 @@ void check_count(const char* op, const Shape& shape) {
     TN_REQUIRE(dim.min() >= 0, "[{}] expected sizes of at least 0, got {}", op, to_string(shape));
 }
 
+std::optional<int> one_axis(const char* op, const Axes& axis, int rank) {
+  TN_REQUIRE(axis.size() <= 1, "[{}] expected one axis or none, got {}", op, fmt::join(axis, ", "));
+  return axis.empty() ? std::nullopt : std::optional(normalise_axis(op, axis[0], rank));
+}
+
 int normalise_axis(const char* op, int axis, int rank) {
   TN_REQUIRE(-rank <= axis && axis < rank, "[{}] expected an axis in [{}, {}), got {}", op, -rank,
              rank, axis);
   return axis < 0 ? axis + rank : axis;
 }
 
-std::vector<int> normalise_axes(const char* op, const std::vector<int>& axes, int rank) {
+std::vector<int> normalise_axes(const char* op, const Axes& axes, int rank) {
   std::vector<int> result;
   for (int axis = 0; axes.empty() && axis < rank; ++axis) result.push_back(axis);
   for (const int axis : axes) result.push_back(normalise_axis(op, axis, rank));
@@ -232,72 +235,6 @@ Tensor constant_like(const Tensor& x, Number value) {
 }
 
 Tensor::Tensor(Number value) : state_(std::make_shared<State>()) { state_->number = value; }
-
-Tensor Tensor::from(const Array& array, Context& context) {
-  check_array("from", array);
-  BufferRef buffer = runtime_of(context).device().allocate(array.bytes.size(), "tensor");
-  if (!array.bytes.empty())
-    buffer->device().write(*buffer, 0, array.bytes.data(), array.bytes.size());
-  return make_tensor(context,
-                     buffer_node(context, std::move(buffer), array.dtype, to_shape(array.shape)));
-}
-
-Tensor Tensor::from_npy(const std::string& path, Context& context) {
-  return from(read_npy(path), context);
-}
-
-template <class T>
-Tensor Tensor::from(std::span<const T> values, std::vector<int64_t> shape, Context& context) {
-  const int64_t count = count_of("from", shape);
-  TN_REQUIRE(count == static_cast<int64_t>(values.size()),
-             "[from] expected {} values for shape [{}], got {}", count, fmt::join(shape, ", "),
-             values.size());
-  Array array = Array::zeros(DTypeOf<T>::value, std::move(shape));
-  if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), values.size_bytes());
-  return from(array, context);
-}
-
-template <class T>
-Tensor Tensor::from(std::initializer_list<T> values, std::vector<int64_t> shape, Context& context) {
-  return from(std::span<const T>(values.begin(), values.size()), std::move(shape), context);
-}
-
-#define TENON_FROM(T)                                                                  \
-  template Tensor Tensor::from<T>(std::span<const T>, std::vector<int64_t>, Context&); \
-  template Tensor Tensor::from<T>(std::initializer_list<T>, std::vector<int64_t>, Context&);
-TENON_FROM(bool)
-TENON_FROM(int8_t)
-TENON_FROM(int16_t)
-TENON_FROM(int32_t)
-TENON_FROM(int64_t)
-TENON_FROM(uint8_t)
-TENON_FROM(uint16_t)
-TENON_FROM(uint32_t)
-TENON_FROM(uint64_t)
-TENON_FROM(float)
-TENON_FROM(double)
-#undef TENON_FROM
-
-Tensor Tensor::full(const Sizes& shape, Number value, DType dtype, Context& context) {
-  return make_tensor(context,
-                     builder_of(context).constant(value.as("full", dtype), to_shape(shape)));
-}
-
-Tensor Tensor::zeros(const Sizes& shape, DType dtype, Context& context) {
-  return full(shape, 0, dtype, context);
-}
-
-Tensor Tensor::ones(const Sizes& shape, DType dtype, Context& context) {
-  return full(shape, 1, dtype, context);
-}
-
-Tensor Tensor::arange(const Size& n, DType dtype, Context& context) {
-  TN_REQUIRE(n.minimum() >= 0, "[arange] expected a size of at least 0, got {}", n.text());
-  if (n.maximum() > 0) Number(n.maximum() - 1).as("arange", dtype);
-  Builder& builder = builder_of(context);
-  const NodeRef index = builder.index(0, {dim_of(n)});
-  return make_tensor(context, dtype == DType::kI64 ? index : builder.cast(index, dtype));
-}
 
 DType Tensor::dtype() const {
   return state()->number ? state()->number->dtype() : state()->node->dtype;

@@ -5,8 +5,6 @@
 #include <numbers>
 
 #include "frontend/tensor/formula.hpp"
-#include "tenon/logic.hpp"
-#include "tenon/math.hpp"
 
 namespace tenon {
 namespace {

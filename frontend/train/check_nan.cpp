@@ -5,8 +5,6 @@
 
 #include "core/support/error.hpp"
 #include "tenon/finite.hpp"
-#include "tenon/logic.hpp"
-#include "tenon/reduce.hpp"
 #include "tenon/train/fit.hpp"
 
 namespace tenon::train::fields {

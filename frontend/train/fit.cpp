@@ -79,7 +79,7 @@ class Run {
       const std::vector<Tensor> batch = batches_.next();
       const Tensor loss = work_.step(batch, next_key());
       ++step_;
-      result_.losses.push_back(loss.cast(DType::kF32).item<float>());
+      result_.losses.push_back(loss.astype(DType::kF32).item<float>());
       Report report{.step = step_,
                     .steps = steps_,
                     .loss = static_cast<double>(result_.losses.back()),
@@ -102,7 +102,7 @@ class Run {
   Key next_key() {
     const std::vector<Key> keys = key_.split();
     key_ = keys[0];
-    Tensor::realize({key_.words()});
+    realize({key_.words()});
     return keys[1];
   }
 

@@ -17,7 +17,7 @@ constexpr int64_t kCount = 1 << 20;
 std::function<void()> realizing(const std::function<Tensor()>& make) {
   return [make] {
     const Tensor x = make();
-    Tensor::realize({x});
+    realize({x});
     runtime_of(x.context()).device().synchronize();
   };
 }
@@ -39,7 +39,7 @@ void bench_matrices(Suite& suite, Context& context) {
   constexpr int64_t kSize = 512;
   const auto matrix = [&](uint32_t seed) {
     const std::vector<float> values = random_floats(kSize * kSize, seed);
-    return Tensor::from<float>(std::span<const float>(values), {kSize, kSize}, context);
+    return tensor<float>(std::span<const float>(values), {kSize, kSize}, context);
   };
   const Tensor a = matrix(8), b = matrix(9);
   const auto add = [&](const std::string& name, const std::function<Tensor()>& make,
@@ -70,7 +70,7 @@ void bench_row(Suite& suite, int threads) {
   if (!suite.wanted(sums) && !suite.wanted(order)) return;
   Context& context = suite.context(threads);
   const std::vector<float> values = random_floats(kCount, 7);
-  const Tensor x = Tensor::from<float>(std::span<const float>(values), {kCount}, context);
+  const Tensor x = tensor<float>(std::span<const float>(values), {kCount}, context);
   if (suite.wanted(sums)) {
     const auto timings =
         measure({realizing([&] { return cumsum(x, 0); }), realizing([&] { return copy(x); })});

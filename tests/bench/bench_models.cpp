@@ -44,7 +44,7 @@ void bench_one(Suite& suite, const ModelWorkload& model, const std::string& name
       got, result, kTolerance);
   Beside of{.name = name, .unit = "ms", .scale = 1e3};
   Device& device = runtime_of(context).device();
-  const auto step = [&] { Tensor::realize({call()}); };
+  const auto step = [&] { realize({call()}); };
   if (!place.gpu.empty()) {
     suite.add(beside_best(of, queued(device, step), peers));
     return;

@@ -52,14 +52,13 @@ class InputFiles {
   std::vector<Tensor> tensors(const Workload& workload, Context& context) const {
     std::vector<Tensor> out;
     for (size_t i = 0; i < values_.size(); ++i) {
-      out.push_back(
-          Tensor::from<float>(std::span<const float>(values_[i]), workload.shapes[i], context)
-              .cast(workload.dtype));
-      Tensor::realize({out.back()});
+      out.push_back(tensor<float>(std::span<const float>(values_[i]), workload.shapes[i], context)
+                        .astype(workload.dtype));
+      realize({out.back()});
     }
     if (!workload.prepare) return out;
     out = workload.prepare(out);
-    Tensor::realize(out);
+    realize(out);
     return out;
   }
   const std::vector<std::string>& files() const { return files_; }
@@ -106,7 +105,7 @@ auto compiled(const Workload& workload) {
 std::vector<float> floats_of(const std::vector<Tensor>& results) {
   std::vector<float> out;
   for (const Tensor& result : results) {
-    const std::vector<float> more = result.cast(DType::kF32).to_vector<float>();
+    const std::vector<float> more = result.astype(DType::kF32).to_vector<float>();
     out.insert(out.end(), more.begin(), more.end());
   }
   return out;

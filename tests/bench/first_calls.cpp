@@ -8,6 +8,7 @@
 #include "core/ir/text/text.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
+#include "tenon/make.hpp"
 #include "tests/bench/gpt2.hpp"
 #include "tests/bench/suite.hpp"
 
@@ -138,7 +139,7 @@ std::vector<int64_t> some_words() {
 Tensor loss_of(const Gpt2& model, const Tensor& words) {
   const Tensor logits = model(words.slice({{}, {0, kTokens}}));
   return nn::cross_entropy(logits.reshape({kTokens, Gpt2::kWords}),
-                           words.slice({{}, {1, kTokens + 1}}).flatten());
+                           words.slice({{}, {1, kTokens + 1}}).ravel());
 }
 
 Facts gpt2_forward() {
@@ -146,18 +147,18 @@ Facts gpt2_forward() {
   const auto loss = compile([](const Gpt2& m, const Tensor& words) { return loss_of(m, words); });
   const std::vector<int64_t> words = some_words();
   return first_call(model, [&] {
-    return loss(model, Tensor::from<int64_t>(words, {1, kTokens + 1})).template item<float>();
+    return loss(model, tensor<int64_t>(words, {1, kTokens + 1})).template item<float>();
   });
 }
 
 Facts gpt2_step() {
   Gpt2 model;
-  const nn::Optimizer optimizer = nn::adamw({.rate = 1e-4});
+  const nn::Optimizer optimizer = nn::adamw({.learning_rate = 1e-4});
   nn::OptimizerState state;
   const auto step = compile(
       [&](Gpt2 m, nn::OptimizerState s, const Tensor& words) {
         const auto [loss, gradients] =
-            nn::value_and_gradient(m, [&](Gpt2& at) { return loss_of(at, words); });
+            nn::value_and_grad(m, [&](Gpt2& at) { return loss_of(at, words); });
         optimizer.update(m, gradients, s);
         return std::tuple(m, s, loss);
       },
@@ -166,8 +167,7 @@ Facts gpt2_step() {
   return first_call(model, [&] {
     if (state.slots.empty()) state = optimizer.init(model);
     Tensor loss(0);
-    std::tie(model, state, loss) =
-        step(model, state, Tensor::from<int64_t>(words, {1, kTokens + 1}));
+    std::tie(model, state, loss) = step(model, state, tensor<int64_t>(words, {1, kTokens + 1}));
     return loss.item<float>();
   });
 }

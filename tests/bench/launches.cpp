@@ -22,7 +22,7 @@ Tensor chain(const Tensor& x) {
   const int64_t n = x.size(0);
   Tensor y = x;
   for (int i = 0; i < kKernels; ++i)
-    y = y.sum({i % 2}, true).expand({n, n}) * (1 / static_cast<double>(n));
+    y = y.sum(i % 2, true).broadcast_to({n, n}) * (1 / static_cast<double>(n));
   return y + x;
 }
 
@@ -34,14 +34,15 @@ void bench_beside_ops(Suite& suite, int threads, PeerProcess* process) {
   Workload workload;
   workload.shapes = {{kSide, kSide}};
   workload.torch =
-      "functools.reduce(lambda y, i: y.sum(i % 2, keepdim=True).expand(8, 8) * 0.125, range(100), "
+      "functools.reduce(lambda y, i: y.sum(i % 2, keepdim=True).broadcast_to(8, 8) * 0.125, "
+      "range(100), "
       "x[0]) + x[0]";
   const ScratchFolder folder;
   const std::string file = folder.path() + "/0", result = folder.path() + "/result";
   const std::vector<float> values = random_floats(kSide * kSide, 3);
   write_floats(file, values);
   Context& context = suite.context(threads);
-  const Tensor x = Tensor::from<float>(std::span<const float>(values), {kSide, kSide}, context);
+  const Tensor x = tensor<float>(std::span<const float>(values), {kSide, kSide}, context);
   const auto call = compile([](const Tensor& from) { return chain(from); }, {.name = "chain"});
   const Peers peers = prepared(
       process,
@@ -50,7 +51,7 @@ void bench_beside_ops(Suite& suite, int threads, PeerProcess* process) {
       },
       call(x).to_vector<float>(), result, 1e-4);
   suite.add(beside_best({.name = name, .unit = "us", .scale = 1e6 / kKernels}, repeated([&] {
-                          Tensor::realize({call(x)});
+                          realize({call(x)});
                           runtime_of(context).device().synchronize();
                         }),
                         peers));
@@ -67,11 +68,11 @@ void bench_shared_kernel(Suite& suite) {
   for (const int threads : {1, 2}) {
     Context& context = suite.context(threads);
     const std::vector<float> values = random_floats(kSide * kSide, 3);
-    const Tensor x = Tensor::from<float>(std::span<const float>(values), {kSide, kSide}, context);
+    const Tensor x = tensor<float>(std::span<const float>(values), {kSide, kSide}, context);
     const auto call = compile([](const Tensor& from) { return chain(from); }, {.name = "chain"});
     results.push_back(call(x).to_vector<float>());
     contenders.emplace_back([call, x, &context] {
-      Tensor::realize({call(x)});
+      realize({call(x)});
       runtime_of(context).device().synchronize();
     });
   }

@@ -42,11 +42,11 @@ struct Block {
   TENON_FIELDS(ln_1, ln_2, qkv, out, fc, proj)
   Tensor operator()(const Tensor& x) const {
     const Tensor heads =
-        qkv(ln_1(x)).reshape({x.size(0), x.size(1), 3 * kHeads, -1}).transpose(1, 2);
+        qkv(ln_1(x)).reshape({x.size(0), x.size(1), 3 * kHeads, -1}).swapaxes(1, 2);
     const std::vector<Tensor> all = chunk(heads, 3, 1);  // [n, heads, length, size] each
     const Tensor seen =
         nn::attention(nn::rotary(all[0]), nn::rotary(all[1]), all[2], {.causal = true});
-    const Tensor y = x + out(seen.transpose(1, 2).reshape(x.shape()));
+    const Tensor y = x + out(seen.swapaxes(1, 2).reshape(x.shape()));
     return y + proj(fc(ln_2(y)).gelu());
   }
 };
@@ -98,7 +98,7 @@ Call learning(const nn::Optimizer& optimizer, const Tensor& x, const Tensor& y,
     nn::OptimizerState optimizer;
   };
   const auto state = std::make_shared<State>();
-  nn::initialise(state->model, Key(1, x.context()));
+  state->model = nn::init(Model(), Key(1, x.context()));
   formats::NamedTensors tensors = named(state->model);
   tensors.emplace_back("x", x);
   tensors.emplace_back("y", y);
@@ -106,7 +106,7 @@ Call learning(const nn::Optimizer& optimizer, const Tensor& x, const Tensor& y,
   state->optimizer = optimizer.init(state->model);
   const auto step = compile(
       [optimizer](Model m, nn::OptimizerState s, const Tensor& a, const Tensor& b, const Key& key) {
-        const auto [loss, gradients] = nn::value_and_gradient(
+        const auto [loss, gradients] = nn::value_and_grad(
             m, [&](Model& at) { return nn::cross_entropy(at(a, nn::Mode::training(key)), b); });
         optimizer.update(m, gradients, s);
         return std::tuple(m, s, loss);
@@ -123,13 +123,13 @@ Call learning(const nn::Optimizer& optimizer, const Tensor& x, const Tensor& y,
 
 Tensor images(Context& context) {
   const std::vector<float> values = random_floats(size_t{64} * 64, 5);
-  return Tensor::from<float>(std::span<const float>(values), {64, 1, 8, 8}, context);
+  return tensor<float>(std::span<const float>(values), {64, 1, 8, 8}, context);
 }
 
 Tensor integers(std::vector<int64_t> shape, int64_t most, Context& context) {
   const auto count = std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies());
   const std::vector<int64_t> values = some_integers(static_cast<size_t>(count), most);
-  return Tensor::from<int64_t>(std::span<const int64_t>(values), std::move(shape), context);
+  return tensor<int64_t>(std::span<const int64_t>(values), std::move(shape), context);
 }
 
 Call mlp_step(Context& context, const std::string& file) {
@@ -174,9 +174,7 @@ auto reading(const std::string& name, std::vector<size_t> donated) {
       {.name = name, .donate = std::move(donated)});
 }
 
-Tensor length_of(int64_t count, Context& context) {
-  return Tensor::from<int64_t>({count}, {}, context);
-}
+Tensor length_of(int64_t count, Context& context) { return tensor<int64_t>(count, context); }
 
 /// Answers to so many words at once, nothing having been read.
 Call gpt2_prefill(Context& context, const std::string& file) {

@@ -34,11 +34,11 @@ struct Gpu {
 
   Device& device() const { return runtime_of(context).device(); }
   Tensor made(Tensor x) const {
-    Tensor::realize({x});
+    realize({x});
     return x;
   }
   Tensor drawn(std::vector<int64_t> shape, uint64_t seed, DType dtype = DType::kF32) const {
-    return made(Tensor::randn(std::move(shape), seed, context).cast(dtype));
+    return made(normal(Key(seed, context), std::move(shape)).astype(dtype));
   }
 
   /// Beside `copy`, of 256 MiB, where there is one.
@@ -59,7 +59,7 @@ struct Gpu {
       of.limit_work = 2 * kGigabytes;
       of.share_work = work.amount;
     }
-    suite.add(beside_best(of, queued(device(), [&] { Tensor::realize({work.ours()}); }), beside));
+    suite.add(beside_best(of, queued(device(), [&] { realize({work.ours()}); }), beside));
   }
 };
 
@@ -93,10 +93,10 @@ void bench_passes(const Gpu& gpu) {
       "norm/layer_norm", 2, m, [](const Tensor& a) { return a.layer_norm(); },
       "F.layer_norm(x[0], (4096,))");
   pass(
-      "transpose/4096 columns", 2, m, [](const Tensor& a) { return a.transpose() + 0.5; },
+      "transpose/4096 columns", 2, m, [](const Tensor& a) { return a.matrix_transpose() + 0.5; },
       "(x[0].t() + 0.5).contiguous()");
   pass(
-      "sum/over rows", 1, m, [](const Tensor& a) { return a.sum({0}); }, "x[0].sum(0)");
+      "sum/over rows", 1, m, [](const Tensor& a) { return a.sum(0); }, "x[0].sum(0)");
   pass(
       "sum/of all", 1, x, [](const Tensor& a) { return a.sum(); }, "x[0].sum()");
 }
@@ -131,7 +131,7 @@ void bench_attention(const Gpu& gpu) {
             "TFLOP/s",
             [&] { return attention(q, k, v); },
             {shape, shape, shape},
-            "((x[0] @ x[1].transpose(-1, -2)) * 0.125).softmax(-1) @ x[2]",
+            "((x[0] @ x[1].swapaxes(-1, -2)) * 0.125).softmax(-1) @ x[2]",
             DType::kF16};
   gpu.row(work);
   work.what = "attention/f16, beside one call";

@@ -27,13 +27,13 @@ Context& single_thread() {
 }
 
 void finish(const Tensors& tensors) {
-  Tensor::realize(tensors);
+  realize(tensors);
   runtime_of(tensors[0].context()).device().synchronize();
 }
 
 Tensor weights(std::vector<int64_t> shape, uint64_t seed, Context& context) {
   const double scale = 1 / std::sqrt(static_cast<double>(shape[0]));
-  return (Tensor::randn(std::move(shape), seed, context) * scale);
+  return (normal(Key(seed, context), std::move(shape)) * scale);
 }
 
 /// A loss of weights and one input, and what it is called with.
@@ -44,11 +44,11 @@ struct Model {
 };
 
 Model perceptron(Context& context) {
-  Model m{{}, {}, Tensor::randn({128, 784}, 1, context)};
+  Model m{{}, {}, normal(Key(1, context), {128, 784})};
   const std::vector<int64_t> sizes{784, 512, 512, 10};
   for (size_t l = 0; l + 1 < sizes.size(); ++l) {
     m.w.push_back(weights({sizes[l], sizes[l + 1]}, 10 + l, context));
-    m.w.push_back(Tensor::zeros({sizes[l + 1]}, DType::kF32, context) + 0.0);
+    m.w.push_back(zeros({sizes[l + 1]}, DType::kF32, context) + 0.0);
   }
   m.loss = [](const Tensors& w, const Tensor& x) {
     Tensor h = x;
@@ -69,18 +69,19 @@ Tensor block(const Tensor& x, const Tensors& w, size_t first) {
   const auto heads = [&](const Tensor& all, int64_t part) {
     return all.slice({{}, Slice{part * kTrainWidth, (part + 1) * kTrainWidth}})
         .reshape({tokens, kTrainHeads, head})
-        .permute({1, 0, 2});
+        .transpose({1, 0, 2});
   };
   const Tensor all = x.layer_norm().matmul(w[first]);
-  const Tensor scores = heads(all, 0).matmul(heads(all, 1).transpose()) * (1 / std::sqrt(head));
+  const Tensor scores =
+      heads(all, 0).matmul(heads(all, 1).matrix_transpose()) * (1 / std::sqrt(head));
   const Tensor mixed =
-      scores.softmax().matmul(heads(all, 2)).permute({1, 0, 2}).reshape({tokens, kTrainWidth});
+      scores.softmax().matmul(heads(all, 2)).transpose({1, 0, 2}).reshape({tokens, kTrainWidth});
   const Tensor y = x + mixed.matmul(w[first + 1]);
   return y + y.layer_norm().matmul(w[first + 2]).gelu().matmul(w[first + 3]);
 }
 
 Model transformer(int blocks, bool checkpointed, Context& context) {
-  Model m{{}, {}, Tensor::randn({256, kTrainWidth}, 1, context)};
+  Model m{{}, {}, normal(Key(1, context), {256, kTrainWidth})};
   for (int b = 0; b < blocks; ++b) {
     const auto seed = static_cast<uint64_t>(100 + 10 * b);
     m.w.push_back(weights({kTrainWidth, 3 * kTrainWidth}, seed, context));
@@ -107,15 +108,15 @@ Model transformer(int blocks, bool checkpointed, Context& context) {
   return m;
 }
 
-Tensors value_and_gradients(const Model& m) {
-  ValueAndGradients out = value_and_gradient([&](const Tensors& w) { return m.loss(w, m.x); })(m.w);
+Tensors value_and_grads(const Model& m) {
+  ValueAndGrad out = value_and_grad([&](const Tensors& w) { return m.loss(w, m.x); })(m.w);
   out.gradients.push_back(out.value);
   return std::move(out.gradients);
 }
 
 /// What is wrong with a gradient, by a difference along it; or "".
 std::string fault(const Model& m) {
-  const Tensors g = value_and_gradients(m);
+  const Tensors g = value_and_grads(m);
   double slope = 0;
   Tensors moved;
   for (size_t i = 0; i < m.w.size(); ++i) slope += g[i].square().sum().item<float>();
@@ -139,7 +140,7 @@ void bench_backward(Suite& suite, const std::string& name, const Model& m) {
   finish({m.x});
   const auto forward = compile([&](const Tensors& w, const Tensor& x) { return m.loss(w, x); });
   const auto whole = compile([&](const Tensors& w, const Tensor& x) {
-    return value_and_gradients({m.loss, w, x});
+    return value_and_grads({m.loss, w, x});
   });
   const auto timings =
       measure({[&] { finish({forward(m.w, m.x)}); }, [&] { finish(whole(m.w, m.x)); }});
@@ -185,7 +186,7 @@ void bench_symbol(Suite& suite) {
   finish({fixed.x});
   const Model symbolic{fixed.loss, fixed.w, fixed.x.with_size(0, Size::symbol("n", 1, 1 << 16))};
   const auto whole = compile([&](const Tensors& w, const Tensor& x) {
-    return value_and_gradients({fixed.loss, w, x});
+    return value_and_grads({fixed.loss, w, x});
   });
   const auto timings = measure(
       {[&] { finish(whole(symbolic.w, symbolic.x)); }, [&] { finish(whole(fixed.w, fixed.x)); }});
@@ -211,11 +212,11 @@ void bench_checkpoint(Suite& suite) {
   finish({plain.x});
   saving.w = plain.w;
   saving.x = plain.x;
-  const double share = static_cast<double>(stats_of(value_and_gradients(saving)).arena_bytes) /
-                       static_cast<double>(stats_of(value_and_gradients(plain)).arena_bytes);
+  const double share = static_cast<double>(stats_of(value_and_grads(saving)).arena_bytes) /
+                       static_cast<double>(stats_of(value_and_grads(plain)).arena_bytes);
   const auto passes = [](const Model& m) {
     return compile([&m](const Tensors& w, const Tensor& x) {
-      return value_and_gradients({m.loss, w, x});
+      return value_and_grads({m.loss, w, x});
     });
   };
   const auto with = passes(saving), without = passes(plain);
@@ -282,11 +283,11 @@ void bench_put(Suite& suite) {
   constexpr int64_t kRows = 1 << 14, kColumns = 256;
   const auto put = compile(
       [](const Tensor& rows, const Tensor& at, const Tensor& row) {
-        return rows.scatter(0, at.reshape({1, 1}).expand({1, kColumns}), row);
+        return rows.scatter(0, at.reshape({1, 1}).broadcast_to({1, kColumns}), row);
       },
       {.name = "put", .donate = {0}});
-  Tensor rows = Tensor::zeros({kRows, kColumns}, DType::kF32, context);
-  const Tensor row = Tensor::ones({1, kColumns}, DType::kF32, context);
+  Tensor rows = zeros({kRows, kColumns}, DType::kF32, context);
+  const Tensor row = ones({1, kColumns}, DType::kF32, context);
   finish({rows});
   finish({row});
   int64_t at = 0;
@@ -307,7 +308,7 @@ void bench_trace(Suite& suite) {
   const Model m = transformer(12, false, context);
   finish(m.w);
   finish({m.x});
-  const auto timings = measure({[&] { value_and_gradients(m); }});
+  const auto timings = measure({[&] { value_and_grads(m); }});
   suite.add(against_bar(name, timings[0], 1e3, "ms", 10));
 }
 
@@ -315,8 +316,8 @@ void bench_trace(Suite& suite) {
 
 std::string transformer_fault() {
   const Model m = transformer(12, false, Context::standard());
-  const Tensors out = value_and_gradients(m);
-  Tensor::realize(out);
+  const Tensors out = value_and_grads(m);
+  realize(out);
   const float loss = out.back().item<float>();
   return std::isfinite(loss) ? "" : fmt::format("expected a loss, got {}", loss);
 }

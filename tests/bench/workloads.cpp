@@ -27,7 +27,7 @@ Workload product(const std::string& group, const std::string& size, int64_t m, i
   w.work = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   w.bound = Bound::kArithmetic;
   w.ours = [a, b](const Inputs& x) {
-    return (a ? x[0].transpose() : x[0]).matmul(b ? x[1].transpose() : x[1]);
+    return (a ? x[0].matrix_transpose() : x[0]).matmul(b ? x[1].matrix_transpose() : x[1]);
   };
   w.torch = w.tinygrad = fmt::format("x[0]{} @ x[1]{}", a ? ".T" : "", b ? ".T" : "");
   w.onednn = fmt::format("torch.ops.mkldnn._linear_pointwise(x[0]{}, x[1]{}, None, 'none', [], '')",
@@ -60,17 +60,17 @@ Workload few_rows(int64_t rows, bool is_transposed) {
 Tensor blocks_of(const Tensor& weights, int64_t bits) {
   const Tensor rows = weights.reshape({-1, formats::kBlockElements});
   const auto half = static_cast<double>(int64_t{1} << (bits - 1));
-  const Tensor scale = (rows.abs().max({1}, /*keep=*/true) / (half - 1)).cast(DType::kF16);
+  const Tensor scale = (rows.abs().max(1, /*keepdims=*/true) / (half - 1)).astype(DType::kF16);
   const Tensor d = scale.bit_cast(DType::kU16);
-  const Tensor q = (rows / scale.cast(DType::kF32) + 0.5).floor().cast(DType::kI32);
-  std::vector<Tensor> parts{(d & 255).cast(DType::kU8), (d / 256).cast(DType::kU8)};
+  const Tensor q = (rows / scale.astype(DType::kF32) + 0.5).floor().astype(DType::kI32);
+  std::vector<Tensor> parts{(d & 255).astype(DType::kU8), (d / 256).astype(DType::kU8)};
   if (bits == 8) {
-    parts.push_back(q.cast(DType::kI8).bit_cast(DType::kU8));
+    parts.push_back(q.astype(DType::kI8).bit_cast(DType::kU8));
   } else {
     const std::vector<Tensor> halves = split(q + 8, {16, 16}, 1);
-    parts.push_back((halves[0] + halves[1] * 16).cast(DType::kU8));
+    parts.push_back((halves[0] + halves[1] * 16).astype(DType::kU8));
   }
-  return Tensor::cat(parts, 1).flatten();
+  return concatenate(parts, 1).ravel();
 }
 
 /// x[0] by the rows of x[1] in blocks of so many bits, which is what is read; the peer's are f32.
@@ -84,7 +84,7 @@ Workload by_blocks(int64_t rows, formats::BlockFormat format, int64_t bits) {
   w.tolerance = bits == 8 ? 1e-2 : 1e-1;
   w.prepare = [bits](const Inputs& x) { return Inputs{x[0], blocks_of(x[1], bits)}; };
   w.ours = [format](const Inputs& x) {
-    return x[0].matmul(formats::dequantise(x[1], format, {kSize, kSize}).transpose());
+    return x[0].matmul(formats::dequantise(x[1], format, {kSize, kSize}).matrix_transpose());
   };
   w.tinygrad = "";
   return w;
@@ -131,7 +131,7 @@ Workload gradient_of(Workload w, size_t operand) {
   w.name += operand == 0 ? ", gradient of the image" : ", gradient of the weights";
   w.shapes.push_back({w.shapes[0][0], w.shapes[1][0], w.shapes[0][2], w.shapes[0][3]});
   w.ours = [forward, operand](const Inputs& x) {
-    return gradient(forward({x[0], x[1]}).all[0], {x[operand]}, x[2]);
+    return grad(forward({x[0], x[1]}).all[0], {x[operand]}, x[2]);
   };
   w.torch = operand == 0 ? "torch.nn.grad.conv2d_input(x[0].shape, x[1], x[2], "
                          : "torch.nn.grad.conv2d_weight(x[0], x[1].shape, x[2], ";
@@ -194,10 +194,10 @@ Workload attention_of_one_buffer(int64_t heads, int64_t tokens) {
   w.name += ", one buffer";
   w.shapes = {{1, tokens, 3, heads, 64}};
   w.ours = [](const Inputs& x) {
-    const auto part = [&](int64_t i) { return x[0].select(2, i).transpose(1, 2); };
+    const auto part = [&](int64_t i) { return x[0].take(i, 2).swapaxes(1, 2); };
     return nn::attention(part(0), part(1), part(2));
   };
-  w.torch = "F.scaled_dot_product_attention(*x[0].permute(2, 0, 3, 1, 4).unbind(0))";
+  w.torch = "F.scaled_dot_product_attention(*x[0].transpose(2, 0, 3, 1, 4).unbind(0))";
   w.tinygrad = "";
   return w;
 }
@@ -210,7 +210,7 @@ Workload gradient_of_attention(int64_t heads, int64_t tokens, bool is_causal) {
   w.shapes.push_back(w.shapes[0]);
   w.work *= 3.5;  // seven products: the result is not there yet
   w.ours = [forward](const Inputs& x) {
-    return stack(gradient(forward({x[0], x[1], x[2]}).all[0], {x[0], x[1], x[2]}, x[3]), 0);
+    return stack(grad(forward({x[0], x[1], x[2]}).all[0], {x[0], x[1], x[2]}, x[3]), 0);
   };
   const char* causal = is_causal ? "True" : "False";
   w.torch = fmt::format(
@@ -277,7 +277,7 @@ void add_products(std::vector<Workload>& all) {
     whole.onednn = "";
     whole.is_sgemm = false;
     whole.ours = [](const Inputs& x) {
-      return x[0].cast(DType::kI32).matmul(x[1].cast(DType::kI32));
+      return x[0].astype(DType::kI32).matmul(x[1].astype(DType::kI32));
     };
     whole.torch = "torch._int_mm(x[0], x[1])";
     whole.tinygrad = "x[0].matmul(x[1], dtype=dtypes.int)";
@@ -291,7 +291,7 @@ void add_losses(std::vector<Workload>& all) {
   constexpr double kLogits = 512.0 * 50257;
   const std::vector<std::vector<int64_t>> shapes{{512, 50257}, {512}};
   const auto loss = [](const Inputs& x) {
-    return nn::cross_entropy(x[0], ((x[1] + 1) * 25128).cast(DType::kI64));
+    return nn::cross_entropy(x[0], ((x[1] + 1) * 25128).astype(DType::kI64));
   };
   const std::string labels = "((x[1] + 1) * 25128).long()";
   all.push_back(pass("softmax/cross-entropy 512x50257", shapes, kLogits, loss,
@@ -299,7 +299,7 @@ void add_losses(std::vector<Workload>& all) {
   all.back().bound = Bound::kRead;
   all.push_back(pass(
       "softmax/cross-entropy 512x50257, gradient", shapes, 3 * kLogits,
-      [loss](const Inputs& x) { return gradient(loss(x), {x[0]}); },
+      [loss](const Inputs& x) { return grad(loss(x), {x[0]}); },
       fmt::format("torch.func.grad(lambda l: F.cross_entropy(l, {}))(x[0])", labels)));
 }
 
@@ -319,13 +319,13 @@ void add_norms(std::vector<Workload>& all) {
   all.push_back(pass(
       "norm/layer, 4096x1024, gradient", {{4096, 1024}, {4096, 1024}, {1024}, {1024}}, 3 * m,
       [](const Inputs& x) {
-        return gradient(x[0].layer_norm() * x[2] + x[3], {x[0], x[2], x[3]}, x[1]);
+        return grad(x[0].layer_norm() * x[2] + x[3], {x[0], x[2], x[3]}, x[1]);
       },
       "torch.func.vjp(lambda a, w, b: F.layer_norm(a, (1024,), w, b), x[0], x[2], x[3])[1](x[1])"));
   all.push_back(pass(
       "norm/rms, 4096x1024, gradient", {{4096, 1024}, {4096, 1024}, {1024}}, 3 * m,
       [rms](const Inputs& x) {
-        return gradient(rms(x[0], &x[2]), {x[0], x[2]}, x[1]);
+        return grad(rms(x[0], &x[2]), {x[0], x[2]}, x[1]);
       },
       "torch.func.vjp(lambda a, w: F.rms_norm(a, (1024,), w, 1e-5), x[0], x[2])[1](x[1])"));
 }
@@ -348,18 +348,18 @@ void add_passes(std::vector<Workload>& all) {
       [](const Inputs& x) { return x[0] + x[1]; }, "x[0] + x[1]", "x[0] + x[1]"));
   all.push_back(pass(
       "transpose/4096x4096", {{4096, 4096}}, 2 * n,
-      [](const Inputs& x) { return x[0].transpose() + 0.5; }, "x[0].T.contiguous() + 0.5",
+      [](const Inputs& x) { return x[0].matrix_transpose() + 0.5; }, "x[0].T.contiguous() + 0.5",
       "x[0].T + 0.5"));
   all.push_back(pass(
       "sum/all of 4096x4096", {{4096, 4096}}, n, [](const Inputs& x) { return x[0].sum(); },
       "x[0].sum()", "x[0].sum()"));
   all.back().bound = Bound::kRead;
   all.push_back(pass(
-      "sum/rows of 4096x4096", {{4096, 4096}}, n, [](const Inputs& x) { return x[0].sum({1}); },
+      "sum/rows of 4096x4096", {{4096, 4096}}, n, [](const Inputs& x) { return x[0].sum(1); },
       "x[0].sum(1)", "x[0].sum(1)"));
   all.back().bound = Bound::kRead;
   all.push_back(pass(
-      "sum/columns of 4096x4096", {{4096, 4096}}, n, [](const Inputs& x) { return x[0].sum({0}); },
+      "sum/columns of 4096x4096", {{4096, 4096}}, n, [](const Inputs& x) { return x[0].sum(0); },
       "x[0].sum(0)", "x[0].sum(0)"));
   all.back().bound = Bound::kRead;
   all.push_back(pass(
@@ -382,7 +382,7 @@ void add_passes(std::vector<Workload>& all) {
       "x[0].sort().values"));
   all.push_back(pass(
       "sort/argmax of 4096x1024", rows, m,
-      [](const Inputs& x) { return x[0].argmax(1).cast(DType::kF32); }, "x[0].argmax(1).float()",
+      [](const Inputs& x) { return x[0].argmax(1).astype(DType::kF32); }, "x[0].argmax(1).float()",
       "x[0].argmax(1).float()"));
   all.back().bound = Bound::kRead;
   all.push_back(pass(
@@ -397,7 +397,7 @@ void add_passes(std::vector<Workload>& all) {
 Workload embedding() {
   return pass(
       "scatter/embedding, 8192 of 4096x256", {{4096, 256}, {8192}}, 256.0 * 2 * 8192,
-      [](const Inputs& x) { return x[0].take(0, ((x[1] + 1) * 2048).cast(DType::kI64)); },
+      [](const Inputs& x) { return x[0].take(((x[1] + 1) * 2048).astype(DType::kI64), 0); },
       "F.embedding(((x[1] + 1) * 2048).long(), x[0])");
 }
 
@@ -407,9 +407,9 @@ Workload embedding_gradient() {
   return pass(
       "scatter/embedding gradient, 8192 of 4096x256", {{8192, 256}, {8192}}, moved,
       [](const Inputs& x) {
-        const Tensor ids = ((x[1] + 1) * 2048).cast(DType::kI64);
-        const Tensor none = Tensor::zeros({4096, 256}, DType::kF32, x[0].context());
-        return none.scatter_add(0, ids.unsqueeze(1).expand({8192, 256}), x[0]);
+        const Tensor ids = ((x[1] + 1) * 2048).astype(DType::kI64);
+        const Tensor none = zeros({4096, 256}, DType::kF32, x[0].context());
+        return none.scatter_add(0, ids.expand_dims(1).broadcast_to({8192, 256}), x[0]);
       },
       "torch.zeros(4096, 256).index_add(0, ((x[1] + 1) * 2048).long(), x[0])");
 }

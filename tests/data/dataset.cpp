@@ -12,6 +12,7 @@
 #include "tenon/data/transforms.hpp"
 #include "tenon/error.hpp"
 #include "tenon/formats/image.hpp"
+#include "tenon/make.hpp"
 #include "tests/formats/files.hpp"
 #include "tests/tensor/devices.hpp"
 
@@ -93,7 +94,7 @@ TEST_CASE("examples of arrays are their elements") {
   CHECK_THROWS_WITH(from_arrays({Array::zeros(DType::kF32, {})}),
                     ContainsSubstring("equally many"));
   on_each_device([](Context& context) {
-    const Tensor x = Tensor::arange(6, DType::kF32, context).reshape({3, 2}) + 1;
+    const Tensor x = arange(6, DType::kF32, context).reshape({3, 2}) + 1;
     CHECK(get(from_tensors({x}), 2)[0].at(1).as_double() == 6);
   });
 }

@@ -75,24 +75,24 @@ TEST_CASE("a range outside the file, a write to what is only read") {
   ErrorKind kind{};
   CHECK(has(error_of(
                 [&] {
-                  Tensor::from_file("disk", DType::kF32, {3, 3}, 8, context);
+                  from_file("disk", DType::kF32, {3, 3}, 8, context);
                 },
                 &kind),
             path.string() + ": expected 36 bytes at 8, got a file of 40 bytes"));
   CHECK(kind == ErrorKind::kEnvironment);
-  CHECK(has(error_of([&] { Tensor::from_file("disk", DType::kF32, {1}, UINT64_MAX, context); }),
+  CHECK(has(error_of([&] { from_file("disk", DType::kF32, {1}, UINT64_MAX, context); }),
             "got a file of 40 bytes"));
-  CHECK(has(error_of([&] { Tensor::from_file("disk", DType::kF32, {-1}, 0, context); }, &kind),
+  CHECK(has(error_of([&] { from_file("disk", DType::kF32, {-1}, 0, context); }, &kind),
             "[file] expected sizes"));
-  const Tensor x = Tensor::full({4}, 1, DType::kF32, context);
+  const Tensor x = full({4}, 1, DType::kF32, context);
   CHECK(has(error_of([&] { x.write_file("disk"); }), "expected a file opened to write"));
   CHECK(has(error_of([&] { x.to("disk").to_vector<float>(); }), "not @readonly"));
-  CHECK(has(error_of([&] { Tensor::from_file(computing(), DType::kF32, {1}, 0, context); }, &kind),
+  CHECK(has(error_of([&] { from_file(computing(), DType::kF32, {1}, 0, context); }, &kind),
             "[open_range]"));
   CHECK(kind == ErrorKind::kUnsupported);
   CHECK(read_floats(path) == counted(10));
   Context other(with_files(computing() + "," + disk(folder.path)));
-  CHECK(has(error_of([&] { Tensor::from_file("disk", DType::kF32, {1}, 0, other); }),
+  CHECK(has(error_of([&] { from_file("disk", DType::kF32, {1}, 0, other); }),
             "expected a device of a file, got one of a folder"));
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("a file that another shortens is an error, and the process lives") {
   for (const std::string options : {"", "@readonly"}) {
     write_floats(path, counted(100'000));
     Context context(with_files(computing() + "," + disk(path) + options));
-    const Tensor x = Tensor::from_file("disk", DType::kF32, {100'000}, 0, context);
+    const Tensor x = from_file("disk", DType::kF32, {100'000}, 0, context);
     CHECK(x.slice({{99'999, 100'000}}).item<float>() == 99'999);
     fs::resize_file(path, 400);
     CHECK(has(error_of([&] { x.to_vector<float>(); }),
@@ -125,9 +125,9 @@ TEST_CASE("numbers that a failed submission was to write are written again") {
   const fs::path path = folder.path / "x.bin";
   write_floats(path, counted(100'000));
   Context context(with_files(computing() + "," + disk(path)));
-  const Tensor x = Tensor::from_file("disk", DType::kF32, {100'000}, 0, context);
+  const Tensor x = from_file("disk", DType::kF32, {100'000}, 0, context);
   const std::vector<float> values(1 << 10, 1.0f);
-  const Tensor y = Tensor::from<float>(std::span<const float>(values), {1 << 10}, context);
+  const Tensor y = tensor<float>(std::span<const float>(values), {1 << 10}, context);
   const auto compiled = compile([](const Tensor& a, const Tensor& by) { return a * by; });
   const auto lifted = [&](double by) { return y * by + y * (by + 1); };
   for (const double by : {2.0, 3.0}) {
@@ -136,9 +136,9 @@ TEST_CASE("numbers that a failed submission was to write are written again") {
   }
   fs::resize_file(path, 400);
   const Tensor bad = x + 1.0f;
-  Tensor::realize({bad});  // the copy fails by and by, and what is submitted until that is told
+  realize({bad});  // the copy fails by and by, and what is submitted until that is told
   const Tensor one = compiled(y, 5.0), two = lifted(5.0);
-  Tensor::realize({two});
+  realize({two});
   CHECK(has(error_of([&] { bad.to_vector<float>(); }), "it was shortened"));
   CHECK(has(error_of([&] { one.to_vector<float>(); }), "it was shortened"));
   CHECK(has(error_of([&] { two.to_vector<float>(); }), "it was shortened"));
@@ -152,12 +152,12 @@ TEST_CASE("what a failed run was to write feeds no later one") {
   write_floats(path, counted(100'000));
   const std::string devices = computing() == "cpu" ? "cpu,null" : "null";
   Context context(with_files(devices + "," + disk(path)));
-  const Tensor x = Tensor::from_file("disk", DType::kF32, {100'000}, 0, context);
-  const Tensor good = Tensor::arange(100'000, DType::kF32, context);
-  Tensor::realize({good});
+  const Tensor x = from_file("disk", DType::kF32, {100'000}, 0, context);
+  const Tensor good = arange(100'000, DType::kF32, context);
+  realize({good});
   fs::resize_file(path, 400);
   const Tensor bad = x + good;
-  Tensor::realize({bad});
+  realize({bad});
   const auto add_one = compile([](const Tensor& t) { return t + 1.0; });
   const auto replace = compile([](const Tensor& t) { return t + 1.0; }, {.donate = {0}});
   for (int i = 0; i < 2; ++i) {  // once it is told, the device goes on
@@ -212,8 +212,8 @@ TEST_CASE("a file must not outgrow its limit, and is as it was when it would") {
   const fs::path path = folder.path / "x.bin";
   write_floats(path, counted(1000));
   Context context(with_files(computing() + "," + disk(path)));
-  const Tensor x = Tensor::full({100'000}, 1, DType::kF32, context);
-  Tensor::realize({x});
+  const Tensor x = full({100'000}, 1, DType::kF32, context);
+  realize({x});
   {
     const FileLimit limit(100'000);
     CHECK(has(error_of([&] { x.write_file("disk", 2000); }),
@@ -234,7 +234,7 @@ TEST_CASE("a full disk is told before a byte is written") {
   {
     write_floats(path, counted(1000));
     Context context(with_files(computing() + "," + disk(path)));
-    const Tensor x = Tensor::full({1 << 20}, 1, DType::kF32, context);
+    const Tensor x = full({1 << 20}, 1, DType::kF32, context);
     CHECK(has(error_of([&] { x.write_file("disk", 0); }),
               path.string() + ": expected room for 4194304 bytes at 0, got: No space left"));
     CHECK(read_floats(path) == counted(1000));
@@ -242,7 +242,7 @@ TEST_CASE("a full disk is told before a byte is written") {
     CHECK(has(error_of([&] { x.to("disk").to_vector<float>(); }, &kind),
               folder.path.string() + ": expected room for 4194304 bytes, got: No space left"));
     CHECK(kind == ErrorKind::kOutOfMemory);
-    Tensor::full({1000}, 7, DType::kF32, context).write_file("disk", 4000);
+    full({1000}, 7, DType::kF32, context).write_file("disk", 4000);
     CHECK(fs::file_size(path) == 8000);
   }
   umount(folder.path.c_str());

@@ -4,6 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include "tenon/make.hpp"
 #include "tests/disk/support.hpp"
 
 using namespace tenon;
@@ -17,16 +18,16 @@ TEST_CASE("a file is a tensor that computations read") {
     Context context(with_files(computing() + "," + disk(path) + options));
     CHECK(runtime_of(context).devices()[1]->id() == disk(path));
     CHECK_FALSE(runtime_of(context).devices()[1]->capabilities().compute);
-    const Tensor x = Tensor::from_file(disk(path), DType::kF32, {6, 10}, 0, context);
+    const Tensor x = from_file(disk(path), DType::kF32, {6, 10}, 0, context);
     CHECK(x.device() == disk(path));
     CHECK(x.to_vector<float>() == counted(60));
     CHECK((x + x).sum().item<float>() == 2 * 59 * 30);
-    CHECK(x.select(0, 3).to_vector<float>()[4] == 34);
+    CHECK(x.take(3, 0).to_vector<float>()[4] == 34);
     CHECK(x.slice({{2, 4}, {5, 7}}).to_vector<float>() == std::vector<float>{25, 26, 35, 36});
-    const Tensor y = Tensor::from_file("disk", DType::kF32, {2, 5}, 4 * 7, context);
-    CHECK(y.transpose().to_vector<float>() ==
+    const Tensor y = from_file("disk", DType::kF32, {2, 5}, 4 * 7, context);
+    CHECK(y.matrix_transpose().to_vector<float>() ==
           std::vector<float>{7, 12, 8, 13, 9, 14, 10, 15, 11, 16});
-    CHECK(Tensor::from_file("disk", DType::kF32, {0}, 240, context).to_vector<float>().empty());
+    CHECK(from_file("disk", DType::kF32, {0}, 240, context).to_vector<float>().empty());
   }
 }
 
@@ -34,10 +35,10 @@ TEST_CASE("results are written, the file grows, and what lies between is a hole"
   const TempFolder folder;
   const fs::path path = folder.path / "new.bin";
   Context context(with_files(computing() + "," + disk(path) + "@create"));
-  const Tensor x = Tensor::from(std::span<const float>(counted(8)), {2, 4}, context);
+  const Tensor x = tensor(std::span<const float>(counted(8)), {2, 4}, context);
   (x * 2.0f).write_file(disk(path), 16);
   CHECK(read_floats(path) == std::vector<float>{0, 0, 0, 0, 0, 2, 4, 6, 8, 10, 12, 14});
-  x.transpose().write_file("disk", 16);
+  x.matrix_transpose().write_file("disk", 16);
   CHECK(read_floats(path) == std::vector<float>{0, 0, 0, 0, 0, 4, 1, 5, 2, 6, 3, 7});
   const uint64_t far = uint64_t{1} << 32;
   x.write_file("disk", far);
@@ -45,18 +46,17 @@ TEST_CASE("results are written, the file grows, and what lies between is a hole"
   REQUIRE(stat(path.c_str(), &facts) == 0);
   CHECK(static_cast<uint64_t>(facts.st_size) == far + 32);
   CHECK(facts.st_blocks * 512 < 1 << 24);  // sparse
-  CHECK(Tensor::from_file("disk", DType::kF32, {4}, far + 16, context).to_vector<float>() ==
+  CHECK(from_file("disk", DType::kF32, {4}, far + 16, context).to_vector<float>() ==
         std::vector<float>{4, 5, 6, 7});
-  CHECK(Tensor::from_file("disk", DType::kF32, {2}, far / 2, context).to_vector<float>() ==
+  CHECK(from_file("disk", DType::kF32, {2}, far / 2, context).to_vector<float>() ==
         std::vector<float>{0, 0});
   // Inside one file, too.
-  Tensor::from_file("disk", DType::kF32, {4}, 16, context).write_file("disk", 64);
-  CHECK(Tensor::from_file("disk", DType::kF32, {4}, 64, context).to_vector<float>() ==
+  from_file("disk", DType::kF32, {4}, 16, context).write_file("disk", 64);
+  CHECK(from_file("disk", DType::kF32, {4}, 64, context).to_vector<float>() ==
         std::vector<float>{0, 4, 1, 5});
-  CHECK(has(error_of([&] {
-              Tensor::from_file("disk", DType::kF32, {4}, 16, context).write_file("disk", 20);
-            }),
-            "do not overlap"));
+  CHECK(has(
+      error_of([&] { from_file("disk", DType::kF32, {4}, 16, context).write_file("disk", 20); }),
+      "do not overlap"));
 }
 
 TEST_CASE("memory without a name: in a folder, beside a file, in the scratch folder") {
@@ -66,7 +66,7 @@ TEST_CASE("memory without a name: in a folder, beside a file, in the scratch fol
   for (const std::string& device : {disk(folder.path), disk(path), std::string("disk")}) {
     CAPTURE(device);
     Context context(with_files(computing() + "," + device));
-    const Tensor x = Tensor::from(std::span<const float>(counted(100'000)), {100, 1000}, context);
+    const Tensor x = tensor(std::span<const float>(counted(100'000)), {100, 1000}, context);
     const Tensor there = (x + 1.0f).to("disk");
     CHECK(there.slice({{7, 8}, {0, 2}}).to_vector<float>() == std::vector<float>{7001, 7002});
     CHECK(there.to_vector<float>()[99'999] == 100'000);

@@ -11,6 +11,7 @@
 #include <random>
 
 #include "tenon/error.hpp"
+#include "tenon/make.hpp"
 #include "tenon/npy.hpp"
 #include "tests/formats/files.hpp"
 
@@ -82,7 +83,7 @@ TEST_CASE("archives that are written hold the bytes that NumPy writes, and are r
   CHECK(bytes_of(folder / "a.npz").size() < first.size());
   write_npz(folder / "a.npz", arrays);
   CHECK(bytes_of(folder / "a.npz") == first);
-  write_npz(folder / "a.npz", NamedTensors{{"x", Tensor::arange(3) + 1}});
+  write_npz(folder / "a.npz", NamedTensors{{"x", arange(3) + 1}});
   const NamedArrays tensor = read_npz(folder / "a.npz");
   CHECK(tensor.at(0).second.at(2).as_int() == 3);
   write_npz(folder / "none.npz", NamedArrays{});

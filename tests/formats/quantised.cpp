@@ -9,6 +9,9 @@
 
 #include "core/ir/narrow_float.hpp"
 #include "tenon/error.hpp"
+#include "tenon/literal.hpp"
+#include "tenon/make.hpp"
+#include "tenon/random.hpp"
 #include "tests/tensor/devices.hpp"
 
 using namespace tenon;
@@ -65,7 +68,7 @@ std::vector<float> by_loops(BlockFormat format, const std::vector<uint8_t>& bloc
 }
 
 Tensor tensor_of(const std::vector<uint8_t>& bytes, Context& context) {
-  return Tensor::from<uint8_t>(bytes, {static_cast<int64_t>(bytes.size())}, context);
+  return tensor<uint8_t>(bytes, {static_cast<int64_t>(bytes.size())}, context);
 }
 
 }  // namespace
@@ -89,9 +92,9 @@ TEST_CASE("products with blocks are those with the numbers that they stand for")
       const std::vector<float> weights = by_loops(format, blocks);
       const Tensor w = dequantise(tensor_of(blocks, context), format, {kColumns, kTerms});
       for (const int64_t rows : {1, 5, 16, 70}) {
-        const Tensor x = Tensor::randn({rows, kTerms}, 3, context);
+        const Tensor x = normal(Key(3, context), {rows, kTerms});
         const std::vector<float> factors = x.to_vector<float>();
-        const std::vector<float> y = x.matmul(w.transpose()).to_vector<float>();
+        const std::vector<float> y = x.matmul(w.matrix_transpose()).to_vector<float>();
         double worst = 0;
         for (int64_t i = 0; i < rows * kColumns; ++i) {
           double sum = 0, size = 0;
@@ -118,7 +121,7 @@ TEST_CASE("rows of a table in blocks are taken without the others") {
     const std::vector<float> all = by_loops(BlockFormat::kQ8_0, blocks);
     const Tensor table = dequantise(tensor_of(blocks, context), BlockFormat::kQ8_0, {6, 64});
     const std::vector<float> rows =
-        table.take(0, Tensor::from<int64_t>({4, 1}, {2}, context)).to_vector<float>();
+        table.take(tensor<int64_t>({4, 1}, context), 0).to_vector<float>();
     CHECK(std::equal(rows.begin(), rows.begin() + 64, all.begin() + std::ptrdiff_t{4} * 64));
     CHECK(std::equal(rows.begin() + 64, rows.end(), all.begin() + 64));
   });
@@ -126,7 +129,7 @@ TEST_CASE("rows of a table in blocks are taken without the others") {
 
 TEST_CASE("blocks that do not fit their shape are refused") {
   Context context(cpu_and_null());
-  const Tensor bytes = Tensor::zeros({340}, DType::kU8, context);
+  const Tensor bytes = zeros({340}, DType::kU8, context);
   const auto refused = [&](const Tensor& blocks, BlockFormat format, std::vector<int64_t> shape,
                            const char* message) {
     CHECK_THROWS_WITH(dequantise(blocks, format, shape), ContainsSubstring(message));

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "tenon/error.hpp"
+#include "tenon/make.hpp"
 #include "tests/formats/files.hpp"
 #include "tests/tensor/devices.hpp"
 
@@ -104,7 +105,7 @@ TEST_CASE("tensors come back in their order, each aligned to its element") {
 TEST_CASE("lazy tensors are computed, saved and loaded") {
   const Folder folder;
   on_each_device([&](Context& context) {
-    const Tensor x = Tensor::arange(6, DType::kF32, context).reshape({2, 3});
+    const Tensor x = arange(6, DType::kF32, context).reshape({2, 3});
     write_safetensors(folder / "x", NamedTensors{{"x", x * 2}, {"sum", x.sum()}}, {{"a", "b"}});
     const Safetensors back = read_safetensors(folder / "x", context);
     REQUIRE(back.tensors.size() == 2);

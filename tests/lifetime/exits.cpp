@@ -16,17 +16,17 @@
 
 namespace {
 
-using tenon::Tensor;
+using namespace tenon;
 
 /// A few kernels that no other `i` has, submitted and not waited for; all elements add up to
 /// 9 (i + 32)^2.
 Tensor start(int i) {
   const int64_t n = i + 32;
   const std::vector<float> ones(static_cast<size_t>(n), 1);
-  const Tensor x = Tensor::from<float>(std::span<const float>(ones), {n});
+  const Tensor x = tensor<float>(std::span<const float>(ones), {n});
   const Tensor y = (x * 2.0f + 1.0f).reshape({n, 1});
-  Tensor sum = y.matmul(y.transpose()).sum({1}).sum();
-  Tensor::realize({sum});
+  Tensor sum = y.matmul(y.matrix_transpose()).sum(1).sum();
+  realize({sum});
   return sum;
 }
 
@@ -147,11 +147,11 @@ void leave_other_contexts() {
   late.emplace();
   owned = std::make_unique<tenon::Context>();
   static Holder held;
-  held.tensor = Tensor::ones({64, 64}, tenon::DType::kF32, *owned).sum({1});
-  Tensor::realize({*held.tensor});
+  held.tensor = ones({64, 64}, tenon::DType::kF32, *owned).sum(1);
+  realize({*held.tensor});
   new tenon::Context();  // leaked
-  held_early.tensor = Tensor::ones({33}, tenon::DType::kF32, *late) + 1.0f;
-  Tensor::realize({*held_early.tensor});
+  held_early.tensor = ones({33}, tenon::DType::kF32, *late) + 1.0f;
+  realize({*held_early.tensor});
 }
 
 struct Pattern {

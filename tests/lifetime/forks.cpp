@@ -18,14 +18,13 @@
 
 namespace {
 
-using tenon::Context;
-using tenon::Tensor;
+using namespace tenon;
 
 /// 2 rows of n twos, multiplied and added up: 8 n. Large ones run on several threads.
 Tensor lazy(int64_t n, Context& context) {
-  const Tensor x = Tensor::full({2, n}, 1, tenon::DType::kF32, context);
+  const Tensor x = full({2, n}, 1, tenon::DType::kF32, context);
   const std::vector<float> row(static_cast<size_t>(n), 2);
-  const Tensor y = Tensor::from<float>(std::span<const float>(row), {n}, context);
+  const Tensor y = tensor<float>(std::span<const float>(row), {n}, context);
   return ((x + y) * y - y).sum();
 }
 
@@ -102,7 +101,7 @@ int destructors() {
   auto graph = std::make_unique<Tensor>(lazy(1000, *context));
   auto values = std::make_unique<Tensor>(lazy(1 << 20, *context));
   global = lazy(1 << 20, *context);
-  Tensor::realize({*values, *global});
+  realize({*values, *global});
   return in_child([&] {
     values.reset();
     context.reset();

@@ -10,7 +10,7 @@
 
 namespace {
 
-using tenon::Tensor;
+using namespace tenon;
 
 uint64_t address_space() {
   std::FILE* file = std::fopen("/proc/self/statm", "r");
@@ -24,13 +24,14 @@ uint64_t address_space() {
 
 int main(int argc, char** argv) try {
   if (argc != 2) return 2;
-  const Tensor x = Tensor::ones({48, 48}) + Tensor::rand({48, 48}, 7);
+  const Tensor x = ones({48, 48}) + uniform(Key(7), {48, 48});
   (void)(x + 1.0f).sum().item<float>();  // what is made once is there
   const uint64_t most = address_space() + 1024 * std::strtoull(argv[1], nullptr, 10);
   const rlimit limit{most, most};
   setrlimit(RLIMIT_AS, &limit);
   try {
-    const Tensor y = x.matmul(x.transpose()).softmax().layer_norm().gelu().sum({1}).cumsum(0).sum();
+    const Tensor y =
+        x.matmul(x.matrix_transpose()).softmax().layer_norm().gelu().sum(1).cumsum(0).sum();
     std::printf("value %d\n", y.item<float>() == y.item<float>());
   } catch (const tenon::Error& error) {
     std::printf("error %s\n",

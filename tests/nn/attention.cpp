@@ -26,17 +26,17 @@ TEST_CASE("a query that sees nothing gives zeros, and finite gradients") {
   on_each_device([](Context& context) {
     const Tensor q = drawn({1, 2, 3, 4}, 1, context), k = drawn({1, 2, 5, 4}, 2, context),
                  v = drawn({1, 2, 5, 4}, 3, context);
-    const Tensor rows = Tensor::from<bool>({true, false, true}, {3, 1}, context);
+    const Tensor rows = tensor<bool>({{true}, {false}, {true}}, context);
     nn::AttentionOptions options;
-    options.mask = rows.expand({3, 5});
+    options.mask = rows.broadcast_to({3, 5});
     const Tensor out = nn::attention(q, k, v, options);
-    CHECK(largest(out.select(2, 1)) == 0);
-    CHECK(largest(out.select(2, 0)) > 0);
-    const ValueAndGradients found = value_and_gradient([&](const std::vector<Tensor>& x) {
+    CHECK(largest(out.take(1, 2)) == 0);
+    CHECK(largest(out.take(0, 2)) > 0);
+    const ValueAndGrad found = value_and_grad([&](const std::vector<Tensor>& x) {
       return nn::attention(x[0], x[1], x[2], options).square().sum();
     })({q, k, v});
     for (const Tensor& g : found.gradients) CHECK(std::isfinite(largest(g)));
-    CHECK(largest(found.gradients[0].select(2, 1)) == 0);
+    CHECK(largest(found.gradients[0].take(1, 2)) == 0);
   });
 }
 
@@ -50,9 +50,9 @@ TEST_CASE("heads that share keys have the gradients of as many heads with equal 
                    v = drawn({1, 2, tokens, 16}, 3, context),
                    g = drawn({1, 8, tokens, 16}, 4, context);
       const auto gradients = [&](bool repeated) {
-        return value_and_gradient([&](const std::vector<Tensor>& x) {
+        return value_and_grad([&](const std::vector<Tensor>& x) {
                  const auto each = [&](const Tensor& of) {
-                   return of.unsqueeze(2).expand({1, 2, 4, tokens, 16}).reshape(q.shape());
+                   return of.expand_dims(2).broadcast_to({1, 2, 4, tokens, 16}).reshape(q.shape());
                  };
                  return (nn::attention(x[0], repeated ? each(x[1]) : x[1],
                                        repeated ? each(x[2]) : x[2], {.causal = causal}) *
@@ -76,7 +76,7 @@ TEST_CASE("masks of bools and of numbers say the same, for shared heads too") {
     const Tensor sees = drawn({2, 4, 3, 3}, 4, context) > -0.5;
     nn::AttentionOptions bools, numbers;
     bools.mask = sees | (eye(3, {}, 0, DType::kF32, context) > 0);
-    numbers.mask = Tensor::where(*bools.mask, 0.0, -1e9);
+    numbers.mask = where(*bools.mask, 0.0, -1e9);
     CHECK(largest(nn::attention(q, k, v, bools) - nn::attention(q, k, v, numbers)) < 1e-6f);
   });
 }
@@ -87,11 +87,11 @@ TEST_CASE("a mask of -inf hides as a false one does, whole rows too") {
                  v = drawn({1, 2, 3, 4}, 3, context);
     const std::vector<float> rows{0, -INFINITY, 0, -INFINITY, -INFINITY, -INFINITY, 0, 0, 0};
     nn::AttentionOptions bools, numbers;
-    numbers.mask = Tensor::from<float>(std::span(rows), {3, 3}, context);
-    bools.mask = Tensor::from<bool>({true, false, true, false, false, false, true, true, true},
-                                    {3, 3}, context);
+    numbers.mask = tensor<float>(std::span(rows), {3, 3}, context);
+    bools.mask =
+        tensor<bool>({{true, false, true}, {false, false, false}, {true, true, true}}, context);
     const Tensor out = nn::attention(q, k, v, numbers);
-    CHECK(largest(out.select(2, 1)) == 0);
+    CHECK(largest(out.take(1, 2)) == 0);
     CHECK(largest(out - nn::attention(q, k, v, bools)) == 0);
   });
 }
@@ -121,44 +121,44 @@ TEST_CASE("one key after another by a growing memory is the whole at once") {
 TEST_CASE("f16 attention is computed in f32, and stays f16") {
   on_each_device([](Context& context) {
     const Tensor x = drawn({1, 1, 4, 8}, 1, context) * 30;
-    const Tensor half = x.cast(DType::kF16);
+    const Tensor half = x.astype(DType::kF16);
     const Tensor out = nn::attention(half, half, half, {.causal = true});
     CHECK(out.dtype() == DType::kF16);
-    CHECK(std::isfinite(largest(out.cast(DType::kF32))));
+    CHECK(std::isfinite(largest(out.astype(DType::kF32))));
   });
 }
 
 TEST_CASE("shapes that attention cannot take are named") {
-  const Tensor x = Tensor::ones({1, 4, 3, 8});
+  const Tensor x = ones({1, 4, 3, 8});
   const auto refuses = [](const auto& f, const char* text) {
     CHECK_THROWS_WITH((void)f(), ContainsSubstring(text));
   };
   refuses(
       [&] {
-        return nn::attention(x, Tensor::ones({1, 3, 3, 8}), Tensor::ones({1, 3, 3, 8}));
+        return nn::attention(x, ones({1, 3, 3, 8}), ones({1, 3, 3, 8}));
       },
       "[nn.attention] expected heads of the queries that are a multiple");
   refuses(
       [&] {
-        return nn::attention(x, Tensor::ones({1, 4, 3, 6}), x);
+        return nn::attention(x, ones({1, 4, 3, 6}), x);
       },
       "[nn.attention] expected queries and keys of one size");
   refuses(
       [&] {
-        return nn::attention(x, x, Tensor::ones({1, 4, 2, 8}));
+        return nn::attention(x, x, ones({1, 4, 2, 8}));
       },
       "and as many keys as values, got sizes 8 and 8, 3 and 2");
   refuses(
       [&] {
-        return nn::attention(x, x, Tensor::ones({4, 3, 8}));
+        return nn::attention(x, x, ones({4, 3, 8}));
       },
       "of one rank, got ranks 4, 4 and 3");
-  const Tensor whole = x.cast(DType::kI32);
+  const Tensor whole = x.astype(DType::kI32);
   refuses([&] { return nn::attention(whole, whole, whole); },
           "[nn.attention] expected float dtypes, got i32, i32 and i32");
   refuses(
       [&] {
-        return nn::rotary(Tensor::ones({2, 3}));
+        return nn::rotary(ones({2, 3}));
       },
       "[nn.rotary] expected [.., positions, an even size], got [2, 3]");
   refuses([] { return nn::MultiHeadAttention(10, 3); },

@@ -38,7 +38,7 @@ struct Run {
   explicit Run(Context& context) : x(normal(Key(5, context), {8, 3})) {}
   void steps(int count) {
     for (int i = 0; i < count; ++i) {
-      const auto [loss, gradients] = nn::value_and_gradient(
+      const auto [loss, gradients] = nn::value_and_grad(
           net, [&](CheckpointNet& m) { return m(x, nn::Mode::training()).square().mean(); });
       optimizer.update(net, gradients, state);
       nn::realize(net, state);
@@ -47,13 +47,13 @@ struct Run {
   std::vector<float> weights() {
     std::vector<float> out;
     for (const nn::Named& named : nn::tensors(net))
-      for (const float value : named.tensor->cast(DType::kF32).to_vector<float>())
+      for (const float value : named.tensor->astype(DType::kF32).to_vector<float>())
         out.push_back(value);
     return out;
   }
   Tensor x;
   CheckpointNet net;
-  nn::Optimizer optimizer = nn::adamw({.rate = nn::warmup_cosine(0.01, 3, 20)});
+  nn::Optimizer optimizer = nn::adamw({.learning_rate = nn::warmup_cosine(0.01, 3, 20)});
   nn::OptimizerState state;
 };
 
@@ -65,13 +65,13 @@ TEST_CASE("learning that was stopped and loaded goes on bit for bit") {
     const std::string path = folder.path / "step5.safetensors";
     Run whole(context), stopped(context), resumed(context);
     for (Run* run : {&whole, &stopped}) {
-      nn::initialise(run->net, Key(1, context));
+      run->net = nn::init(CheckpointNet(), Key(1, context));
       run->state = run->optimizer.init(run->net);
     }
     whole.steps(9);
     stopped.steps(5);
     nn::save(path, stopped.net, stopped.optimizer, stopped.state, {{"step", "5"}});
-    nn::initialise(resumed.net, Key(2, context));
+    resumed.net = nn::init(CheckpointNet(), Key(2, context));
     resumed.state = resumed.optimizer.init(resumed.net);
     const formats::Metadata said =
         nn::load(path, resumed.net, resumed.optimizer, resumed.state, context);
@@ -85,9 +85,8 @@ TEST_CASE("a checkpoint of another model is refused with all that differs, and c
   on_each_device([](Context& context) {
     const Folder folder;
     const std::string path = folder.path / "model.safetensors";
-    CheckpointNet net, wide(6);
-    nn::initialise(net, Key(1, context));
-    nn::initialise(wide, Key(1, context));
+    CheckpointNet net = nn::init(CheckpointNet(), Key(1, context)),
+                  wide = nn::init(CheckpointNet(6), Key(1, context));
     nn::save(path, net);
     const auto before = wide.fc1.bias->to_vector<float>();
     CHECK_THROWS_WITH(

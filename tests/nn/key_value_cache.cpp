@@ -14,10 +14,10 @@ namespace tenon::test {
 TEST_CASE("positions that are appended one after another see what all at once see") {
   on_each_device([](Context& context) {
     constexpr int64_t kCount = 9;
-    const Tensor q = Tensor::randn({2, 4, kCount, 6}, 1, context);
-    const Tensor k = Tensor::randn({2, 2, kCount, 6}, 2, context);
-    const Tensor v = Tensor::randn({2, 2, kCount, 6}, 3, context);
-    Tensor::realize({q, k, v});
+    const Tensor q = normal(Key(1, context), {2, 4, kCount, 6});
+    const Tensor k = normal(Key(2, context), {2, 2, kCount, 6});
+    const Tensor v = normal(Key(3, context), {2, 2, kCount, 6});
+    realize({q, k, v});
     for (const int64_t window : {int64_t{0}, int64_t{3}, INT64_MAX}) {
       const auto step = compile(
           [&](nn::KeyValueCache cache, Tensor a, Tensor b, Tensor c) {
@@ -41,7 +41,7 @@ TEST_CASE("positions that are appended one after another see what all at once se
       CHECK(step.traces() == 2);
       CHECK(cache.length.item<int64_t>() == kCount);
       const Tensor whole = nn::attention(q, k, v, {.causal = true, .window = window});
-      CHECK((Tensor::cat(parts, 2) - whole).abs().max().item<float>() < 1e-5f);
+      CHECK((concatenate(parts, 2) - whole).abs().max().item<float>() < 1e-5f);
       CHECK(std::isnan(add(0, 1).sum().item<float>()));  // there is no room
     }
   });
@@ -50,9 +50,9 @@ TEST_CASE("positions that are appended one after another see what all at once se
 TEST_CASE("a cache refuses what does not fit") {
   on_each_device([](Context& context) {
     nn::KeyValueCache cache(1, 2, 4, 6, DType::kF32, context);
-    const Tensor k = Tensor::zeros({1, 2, 1, 6}, DType::kF32, context);
+    const Tensor k = zeros({1, 2, 1, 6}, DType::kF32, context);
     refuses(
-        [&] { cache.append(k, k.cast(DType::kF16)); },
+        [&] { cache.append(k, k.astype(DType::kF16)); },
         "[nn.key_value_cache] expected f32 [1, 2, new, 6], as the cache has, got f16 of rank 4");
     refuses([&] { cache.append(k, k.squeeze(0)); }, "got f32 of rank 3");
     refuses([&] { nn::KeyValueCache(1, 2, 0, 6, DType::kF32, context); },

@@ -58,21 +58,36 @@ TEST_CASE("tensors of a model have the names that PyTorch gives them, in the ord
   CHECK(nn::count(net) == 12 + 4 + 2 * (16 + 4 + 4 + 4) + 8);
 }
 
-TEST_CASE("a parameter has no value before it is initialised, and says so") {
+TEST_CASE("a parameter of what was made without a key has no value, and says so") {
   ModuleNet net;
-  refuses([&] { net.out(Tensor::ones({1, 4})); }, "a parameter that nothing has initialised");
-  refuses(
-      [&] {
-        nn::value_and_gradient(net, [](ModuleNet& m) { return m(Tensor::ones({1, 3})).sum(); });
-      },
-      "a parameter that nothing has initialised");
+  refuses([&] { net.out(ones({1, 4})); }, "a parameter of a layer or a model made without a key");
+  refuses([&] { nn::value_and_grad(net, [](ModuleNet& m) {
+                  return m(ones({1, 3})).sum();
+                }); },
+          "a parameter of a layer or a model made without a key");
+}
+
+TEST_CASE("a model that is made with a key has values, and those that init gives") {
+  struct Mlp {
+    nn::Linear fc1{3, 4}, fc2{4, 2};
+    TENON_MODULE(Mlp, fc1, fc2)
+  };
+  struct Declared {
+    nn::Linear fc1{3, 4}, fc2{4, 2};
+    TENON_FIELDS(fc1, fc2)
+  };
+  static_assert(!std::is_default_constructible_v<Mlp>);
+  Mlp model(Key(1));
+  const Declared same = nn::init(Declared(), Key(1));
+  CHECK(model.fc2.weight.to_vector<float>() == same.fc2.weight.to_vector<float>());
+  refuses([&] { model.fc2(ones({1, 3})); }, "in layer fc2");
+  const nn::Linear layer(3, 4, Key(1)), alone = nn::init(nn::Linear(3, 4), Key(1));
+  CHECK(layer.weight.to_vector<float>() == alone.weight.to_vector<float>());
 }
 
 TEST_CASE("equal keys give equal models, others others, and each parameter its own values") {
-  ModuleNet a, b, c;
-  nn::initialise(a, Key(1));
-  nn::initialise(b, Key(1));
-  nn::initialise(c, Key(2));
+  ModuleNet a = nn::init(ModuleNet(), Key(1)), b = nn::init(ModuleNet(), Key(1)),
+            c = nn::init(ModuleNet(), Key(2));
   const auto of = [](ModuleNet& net) { return net.blocks[0].fc.weight.to_vector<float>(); };
   CHECK(of(a) == of(b));
   CHECK(of(a) != of(c));
@@ -81,16 +96,15 @@ TEST_CASE("equal keys give equal models, others others, and each parameter its o
 }
 
 TEST_CASE("a value of another shape or dtype is refused, and a model can be given another dtype") {
-  nn::Linear layer(3, 2);
+  nn::Linear layer(3, 2, Key(1));
   refuses(
       [&] {
-        layer.weight = Tensor::zeros({3, 2});
+        layer.weight = zeros({3, 2});
       },
       "expected a value of type f32[2, 3], got f32[3, 2]");
-  refuses([&] { layer.weight = Tensor::zeros({2, 3}, DType::kF16); }, "got f16[2, 3]");
-  nn::initialise(layer, Key(1));
-  nn::map(layer, [](const std::string&, const Tensor& x) { return x.cast(DType::kBF16); });
-  CHECK(layer(Tensor::ones({1, 3}, DType::kBF16)).dtype() == DType::kBF16);
+  refuses([&] { layer.weight = zeros({2, 3}, DType::kF16); }, "got f16[2, 3]");
+  nn::map(layer, [](const std::string&, const Tensor& x) { return x.astype(DType::kBF16); });
+  CHECK(layer(ones({1, 3}, DType::kBF16)).dtype() == DType::kBF16);
 }
 
 TEST_CASE("errors of a layer say where in its model it is") {
@@ -108,9 +122,9 @@ TEST_CASE("errors of a layer say where in its model it is") {
     TENON_FIELDS(conv, rnn, gcn, head, blocks)
   };
   ModuleNet net;
-  const Tensor x = Tensor::ones({2, 4});
+  const Tensor x = ones({2, 4});
   refuses([&] { return net.blocks[1].fc(x); }, "in the last axis, got 4");
-  nn::initialise(net, Key(1));
+  net = nn::init(net, Key(1));
   const std::string at = std::filesystem::temp_directory_path() / "tenon_names.safetensors";
   nn::save(at, net.blocks[1]);
   ModuleNet loaded;
@@ -119,98 +133,84 @@ TEST_CASE("errors of a layer say where in its model it is") {
   std::filesystem::remove(at);
   for (const ModuleNet& one : {net, loaded}) {
     refuses([&] { return one.blocks[1].fc(x); }, "got 4, in layer blocks.1.fc");
-    refuses([&] { return one.blocks[0].norm(Tensor::ones({2, 3})); }, "in layer blocks.0.norm");
-    refuses([&] { return one.conv(Tensor::ones({1, 2, 2, 8})); }, "1 apart, in layer conv");
-    refuses([&] { return one.rnn(Tensor::ones({5, 2, 2})); }, "in layer rnn");
-    refuses([&] { return one.gcn(x, Tensor::ones({2, 2})); }, "got 4, in layer gcn.lin");
+    refuses([&] { return one.blocks[0].norm(ones({2, 3})); }, "in layer blocks.0.norm");
+    refuses([&] { return one.conv(ones({1, 2, 2, 8})); }, "1 apart, in layer conv");
+    refuses([&] { return one.rnn(ones({5, 2, 2})); }, "in layer rnn");
+    refuses([&] { return one.gcn(x, ones({2, 2})); }, "got 4, in layer gcn.lin");
     refuses([&] { return one.head(x); }, "got 4, in layer head.0");
   }
 }
 
 TEST_CASE("shapes that do not fit a layer are errors that name it") {
-  nn::Linear layer(3, 2);
-  nn::initialise(layer, Key(1));
+  nn::Linear layer(3, 2, Key(1));
+  refuses([&] { layer(ones({2, 4})); }, "[nn.linear] expected 3 inputs in the last axis, got 4");
+  nn::Conv2d conv(2, 4, 3, Key(1));
   refuses(
       [&] {
-        layer(Tensor::ones({2, 4}));
-      },
-      "[nn.linear] expected 3 inputs in the last axis, got 4");
-  nn::Conv2d conv(2, 4, 3);
-  nn::initialise(conv, Key(1));
-  refuses(
-      [&] {
-        conv(Tensor::ones({1, 3, 8, 8}));
+        conv(ones({1, 3, 8, 8}));
       },
       "[nn.conv] expected [n, 2 channels, 2 sizes], got [1, 3, 8, 8]");
   refuses(
       [&] {
-        conv(Tensor::ones({1, 2, 2, 8}));
+        conv(ones({1, 2, 2, 8}));
       },
       "[nn.windows] expected windows within axis 2 of size 2, got 3 elements");
   refuses([] { nn::Conv2d(3, 4, 3, {.groups = 2}); },
           "[nn.conv] expected channels above 0 that divide into groups, got 4 and 3 in 2 groups");
-  nn::RMSNorm norm(8);
-  nn::initialise(norm, Key(1));
-  refuses(
-      [&] {
-        norm(Tensor::ones({4, 1}));
-      },
-      "[nn.rms_norm] expected a last axis of size 8, got 1");
+  nn::RMSNorm norm(8, Key(1));
+  refuses([&] { norm(ones({4, 1})); }, "[nn.rms_norm] expected a last axis of size 8, got 1");
   refuses(
       [] {
-        nn::nll_loss(Tensor::ones({2, 3}), Tensor::ones({2}));
+        nn::nll_loss(ones({2, 3}), ones({2}));
       },
       "[nn.nll_loss] expected integer labels in the shape of f32[2, 3] without axis 1, got f32[2]");
-  nn::LayerNorm plain({8}, {.weight = false});
-  nn::initialise(plain, Key(1));
+  const nn::LayerNorm plain({8}, Key(1), {.weight = false});
   refuses(
       [&] {
-        plain(Tensor::ones({4, 1}));
+        plain(ones({4, 1}));
       },
       "[nn.layer_norm] expected last axes [8], got axis 1 of size 1");
-  refuses([] { nn::adaptive_avg_pool(Tensor::ones({4}, DType::kI32), {3}); },
+  refuses([] { nn::adaptive_avg_pool(ones({4}, DType::kI32), {3}); },
           "[nn.adaptive_avg_pool] expected a float dtype, got i32");
   for (const nn::ConvTransposeOptions<1>& options :
        {nn::ConvTransposeOptions<1>{.stride = 0}, {.padding = -1}, {.dilation = 0}})
     refuses([&] { nn::ConvTranspose1d(1, 1, 2, options); },
             "[nn.conv_transpose] expected strides and dilations above 0");
-  nn::ConvTranspose1d turned(1, 1, 2);
-  nn::initialise(turned, Key(1));
+  nn::ConvTranspose1d turned(1, 1, 2, Key(1));
   refuses(
       [&] {
-        turned(Tensor::ones({1, 1, 0}));
+        turned(ones({1, 1, 0}));
       },
       "[nn.conv_transpose] expected sizes above 0, got [1, 1, 0]");
   refuses([] { nn::Linear(0, 4); }, "[nn.linear] expected sizes above 0, got 0 and 4");
   refuses([] { nn::GroupNorm(3, 4); }, "[nn.group_norm] expected channels that divide into groups");
   refuses([] { nn::Dropout(1.0); }, "[nn.dropout] expected a rate in [0, 1), got 1");
-  nn::Embedding table(5, 2);
-  nn::initialise(table, Key(1));
-  refuses([&] { table(Tensor::ones({2})); }, "[nn.embedding] expected integers, got f32");
+  nn::Embedding table(5, 2, Key(1));
+  refuses([&] { table(ones({2})); }, "[nn.embedding] expected integers, got f32");
   refuses(
       [] {
-        nn::cross_entropy(Tensor::ones({4, 3}), Tensor::from<int64_t>({1, 2}, {2}));
+        nn::cross_entropy(ones({4, 3}), tensor<int64_t>({1, 2}));
       },
       "[nn.cross_entropy] expected integer labels in the shape of f32[4, 3] without axis 1, got "
       "i64[2]");
   refuses(
       [] {
-        nn::mse_loss(Tensor::ones({4}), Tensor::ones({4, 1}));
+        nn::mse_loss(ones({4}), ones({4, 1}));
       },
       "[nn.mse_loss] expected a target that broadcasts to the prediction, f32[4], got f32[4, 1]");
 }
 
 TEST_CASE("means of parts of f64 are as exact as f64") {
   on_each_device([](Context& context) {
-    const Tensor x = Tensor::arange(7, DType::kF64, context);
+    const Tensor x = arange(7, DType::kF64, context);
     CHECK(nn::adaptive_avg_pool(x, {3}).to_vector<double>() == std::vector<double>{1, 3, 5});
   });
 }
 
 TEST_CASE("a label that is no class makes the loss NaN, and one to be ignored does not count") {
-  const Tensor logits = Tensor::randn({3, 4}, 1);
+  const Tensor logits = normal(Key(1), {3, 4});
   const auto loss = [&](std::initializer_list<int64_t> labels) {
-    return nn::cross_entropy(logits, Tensor::from<int64_t>(labels, {3})).item<float>();
+    return nn::cross_entropy(logits, tensor(std::vector(labels), {3})).item<float>();
   };
   CHECK(std::isnan(loss({0, 4, 1})));
   CHECK(std::isnan(loss({0, -1, 1})));
@@ -219,16 +219,15 @@ TEST_CASE("a label that is no class makes the loss NaN, and one to be ignored do
 }
 
 TEST_CASE("what is frozen gets no gradient and no update, and keeps its value") {
-  ModuleNet net;
-  nn::initialise(net, Key(3));
+  ModuleNet net = nn::init(ModuleNet(), Key(3));
   CHECK(nn::freeze(net.blocks) == 8);
   CHECK(nn::freeze(net.blocks) == 0);
   CHECK(nn::learned(net).size() == 3);
   const std::vector<float> before = net.blocks[0].fc.weight.to_vector<float>();
-  const nn::Optimizer optimizer = nn::sgd({.rate = 0.1});
+  const nn::Optimizer optimizer = nn::sgd({.learning_rate = 0.1});
   nn::OptimizerState state = optimizer.init(net);
-  const auto [loss, gradients] = nn::value_and_gradient(net, [](ModuleNet& m) {
-    return m(Tensor::ones({4, 3}), nn::Mode::training(Key(1))).square().mean();
+  const auto [loss, gradients] = nn::value_and_grad(net, [](ModuleNet& m) {
+    return m(ones({4, 3}), nn::Mode::training(Key(1))).square().mean();
   });
   CHECK(gradients.size() == 3);
   optimizer.update(net, gradients, state);
@@ -239,27 +238,23 @@ TEST_CASE("what is frozen gets no gradient and no update, and keeps its value") 
           "expected a gradient for each of 11 parameters, got 3");
   nn::freeze(net);
   refuses([&] { optimizer.init(net); }, "expected a model with something to learn");
-  refuses(
-      [&] {
-        nn::value_and_gradient(net, [](ModuleNet& m) { return m(Tensor::ones({4, 3})).sum(); });
-      },
-      "expected a model with something to learn");
+  refuses([&] { nn::value_and_grad(net, [](ModuleNet& m) {
+                  return m(ones({4, 3})).sum();
+                }); },
+          "expected a model with something to learn");
 }
 
 TEST_CASE("a parameter that the loss does not need is named") {
-  ModuleNet net;
-  nn::initialise(net, Key(3));
-  refuses(
-      [&] {
-        nn::value_and_gradient(net, [](ModuleNet& m) { return m.out(Tensor::ones({1, 4})).sum(); });
-      },
-      "expected an output that depends on head.0.weight (f32[4, 3])");
+  ModuleNet net = nn::init(ModuleNet(), Key(3));
+  refuses([&] { nn::value_and_grad(net, [](ModuleNet& m) {
+                  return m.out(ones({1, 4})).sum();
+                }); },
+          "expected an output that depends on head.0.weight (f32[4, 3])");
 }
 
 TEST_CASE("running statistics move while a model learns, and are used when it answers") {
-  nn::BatchNorm norm(2);
-  nn::initialise(norm, Key(1));
-  const Tensor x = Tensor::from<float>({1, 10, 3, 30}, {2, 2});
+  nn::BatchNorm norm(2, Key(1));
+  const Tensor x = tensor<float>({{1, 10}, {3, 30}});
   norm(x, nn::Mode::training());
   CHECK(norm.running_mean.to_vector<float>() == std::vector<float>{0.2f, 2.0f});
   CHECK(norm.num_batches_tracked.item<int64_t>() == 1);
@@ -267,14 +262,14 @@ TEST_CASE("running statistics move while a model learns, and are used when it an
   CHECK(std::abs(a - 0.8f / std::sqrt(0.9f + 0.1f * 2 + 1e-5f)) < 1e-5f);
   refuses(
       [&] {
-        norm(Tensor::ones({1, 2}), nn::Mode::training());
+        norm(ones({1, 2}), nn::Mode::training());
       },
       "[nn.batch_norm] expected more than one value a channel");
 }
 
 TEST_CASE("dropout draws anew at each use, wants a key, and rests when a model answers") {
   const nn::Dropout drop(0.5);
-  const Tensor x = Tensor::ones({64});
+  const Tensor x = ones({64});
   const nn::Mode mode = nn::Mode::training(Key(5));
   const auto a = drop(x, mode).to_vector<float>(), b = drop(x, mode).to_vector<float>();
   CHECK(a != b);
@@ -287,14 +282,13 @@ TEST_CASE("dropout draws anew at each use, wants a key, and rests when a model a
 TEST_CASE(
     "a traced step of learning is one plan, moves statistics and options, and lowers the loss") {
   on_each_device([](Context& context) {
-    ModuleNet net;
-    nn::initialise(net, Key(7, context));
+    ModuleNet net = nn::init(ModuleNet(), Key(7, context));
     const nn::Optimizer optimizer =
-        nn::adamw({.rate = nn::warmup_cosine(0.1, 5, 90), .weight_decay = 0.01});
+        nn::adamw({.learning_rate = nn::warmup_cosine(0.1, 5, 90), .weight_decay = 0.01});
     nn::OptimizerState state = optimizer.init(net);
     const auto step = compile(
         [&](ModuleNet model, nn::OptimizerState kept, Tensor x, Tensor y, Key key) {
-          const auto [loss, gradients] = nn::value_and_gradient(model, [&](ModuleNet& m) {
+          const auto [loss, gradients] = nn::value_and_grad(model, [&](ModuleNet& m) {
             return nn::cross_entropy(m(x, nn::Mode::training(key)), y);
           });
           optimizer.update(model, gradients, kept);
@@ -302,7 +296,7 @@ TEST_CASE(
         },
         {.name = "step", .donate = {0, 1}});
     const Tensor x = normal(Key(1, context), {32, 3});
-    const Tensor y = (x.select(1, 0) * x.select(1, 1) > 0).cast(DType::kI64);
+    const Tensor y = (x.take(0, 1) * x.take(1, 1) > 0).astype(DType::kI64);
     Key key(11, context);
     float first = 0, last = 0;
     for (int i = 0; i < 90; ++i) {
@@ -323,10 +317,8 @@ TEST_CASE(
 
 TEST_CASE("a frozen model is traced apart from one that learns, and so are other options") {
   const auto run = compile([](nn::LayerNorm norm, Tensor x) { return norm(x); });
-  const Tensor x = Tensor::randn({2, 4}, 1);
-  nn::LayerNorm a({4}), b({4}, {.epsilon = 1.0});
-  nn::initialise(a, Key(1));
-  nn::initialise(b, Key(1));
+  const Tensor x = normal(Key(1), {2, 4});
+  nn::LayerNorm a({4}, Key(1)), b({4}, Key(1), {.epsilon = 1.0});
   const auto of_a = run(a, x).to_vector<float>(), of_b = run(b, x).to_vector<float>();
   CHECK(of_a != of_b);
   CHECK(run.traces() == 2);
@@ -351,7 +343,8 @@ TEST_CASE("initialisers have the moments that their authors gave them") {
   CHECK(near(moments(nn::truncated_normal(0, 1), shape).second, 0.8796));
   for (const std::vector<int64_t>& of : {std::vector<int64_t>{8, 5}, {5, 8}}) {
     const Tensor q = nn::orthogonal()(Key(2), of);
-    const Tensor square = of[0] < of[1] ? q.matmul(q.transpose()) : q.transpose().matmul(q);
+    const Tensor square =
+        of[0] < of[1] ? q.matmul(q.matrix_transpose()) : q.matrix_transpose().matmul(q);
     CHECK((square - eye(5)).abs().max().item<float>() < 1e-5f);
   }
   refuses([] { nn::xavier_normal()(Key(1), {3}); },
@@ -360,7 +353,7 @@ TEST_CASE("initialisers have the moments that their authors gave them") {
 
 TEST_CASE("rates follow their formulas") {
   const auto at = [](const nn::Rate& rate, double step) {
-    return rate(Tensor::full({}, step)).item<float>();
+    return rate(full({}, step)).item<float>();
   };
   const auto near = [](float a, double b) { return std::abs(a - b) < 1e-6 * std::abs(b) + 1e-9; };
   const nn::Rate cosine = nn::warmup_cosine(1, 10, 30, 0.1);

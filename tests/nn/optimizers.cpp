@@ -24,8 +24,7 @@ std::vector<std::string> names(const nn::Optimizer& optimizer, nn::Linear& model
 }  // namespace
 
 TEST_CASE("each part of a partition keeps what its own parameters need") {
-  nn::Linear model(3, 2);
-  nn::initialise(model, Key(1));
+  nn::Linear model(3, 2, Key(1));
   const nn::Optimizer optimizer = nn::partition(is_matrix, nn::muon(), nn::adam(0.1));
   nn::OptimizerState state = optimizer.init(model);
   CHECK(names(optimizer, model, state) ==
@@ -35,16 +34,15 @@ TEST_CASE("each part of a partition keeps what its own parameters need") {
 }
 
 TEST_CASE("partitions within partitions split what is left") {
-  nn::Linear model(3, 2);
-  nn::initialise(model, Key(1));
+  nn::Linear model(3, 2, Key(1));
   const std::vector<float> weight = model.weight.to_vector<float>();
   const auto is_bias = [](const nn::Named& named) { return named.name == "bias"; };
   const nn::Optimizer optimizer = nn::partition(
-      is_matrix, nn::scale(0), nn::partition(is_bias, nn::momentum(0.5), nn::momentum(0.9)));
+      is_matrix, nn::scale(0), nn::partition(is_bias, nn::trace(0.5), nn::trace(0.9)));
   nn::OptimizerState state = optimizer.init(model);
   for (const std::vector<Tensor>& kept : state.slots) CHECK(kept.size() <= 1);
   const Tensor before = *model.bias;
-  optimizer.update(model, {Tensor::ones({2, 3}), Tensor::ones({2})}, state);
+  optimizer.update(model, {ones({2, 3}), ones({2})}, state);
   CHECK(model.weight.to_vector<float>() == weight);
   CHECK((*model.bias - before - 1).abs().max().item<float>() < 1e-6F);
 }
@@ -58,7 +56,7 @@ TEST_CASE("a clip before scale_loss would see scaled gradients") {
                     ContainsSubstring("[nn.others] expected scale_loss around it"));
   CHECK_THROWS_WITH(nn::partition({}, nn::adamw(), nn::sgd()),
                     ContainsSubstring("[nn.partition] expected a function"));
-  CHECK_NOTHROW(nn::chain({scaled, nn::keep_mean(0.9)}));
+  CHECK_NOTHROW(nn::chain({scaled, nn::ema(0.9)}));
 }
 
 }  // namespace tenon::test

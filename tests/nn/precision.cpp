@@ -16,37 +16,36 @@ using Catch::Matchers::ContainsSubstring;
 
 struct One {
   nn::Parameter w{std::vector<int64_t>{2}, nn::constant(1)};
-  TENON_FIELDS(w)
+  TENON_MODULE(One, w)
 };
 
 struct Normed {
   nn::Linear fc{3, 4};
   nn::BatchNorm bn{4};
-  TENON_FIELDS(fc, bn)
+  TENON_MODULE(Normed, fc, bn)
 };
 
 }  // namespace
 
 TEST_CASE("gradients that f16 does not hold are there where the loss was scaled") {
   on_each_device([](Context& context) {
-    const Tensor x = Tensor::full({2}, 0x1p-13, DType::kF16, context);
+    const Tensor x = full({2}, 0x1p-13, DType::kF16, context);
     const auto learned = [&](const nn::Optimizer& optimizer) {
-      One model;
-      nn::initialise(model, Key(1, context));
+      One model(Key(1, context));
       nn::OptimizerState state = optimizer.init(model);
-      const auto [loss, gradients] = nn::value_and_gradient(model, [&](One& m) {
+      const auto [loss, gradients] = nn::value_and_grad(model, [&](One& m) {
         const Tensor narrow = nn::compute_in(DType::kF16, m, [&](One& n) {
           CHECK(n.w.dtype() == DType::kF16);
           return (n.w * x * x).sum();
         });
-        return narrow.cast(DType::kF32) * nn::loss_scale(optimizer, state);
+        return narrow.astype(DType::kF32) * nn::loss_scale(optimizer, state);
       });
       CHECK(gradients[0].dtype() == DType::kF32);
       optimizer.update(model, gradients, state);
       CHECK(model.w.dtype() == DType::kF32);
       return (model.w - 1).to_vector<float>();
     };
-    const nn::Optimizer sgd = nn::sgd({.rate = 0x1p10});
+    const nn::Optimizer sgd = nn::sgd({.learning_rate = 0x1p10});
     // The slope is 2^-26, and the least number above 0 in f16 is 2^-24.
     CHECK(learned(sgd) == std::vector<float>{0, 0});
     CHECK(learned(nn::scale_loss(sgd, {.begin = 1024})) ==
@@ -56,13 +55,12 @@ TEST_CASE("gradients that f16 does not hold are there where the loss was scaled"
 
 TEST_CASE("what a narrow copy keeps is kept in the model, in its dtype") {
   on_each_device([](Context& context) {
-    Normed model;
-    nn::initialise(model, Key(1, context));
-    const Tensor x = normal(Key(2, context), {5, 3}).cast(DType::kBF16);
+    Normed model(Key(1, context));
+    const Tensor x = normal(Key(2, context), {5, 3}).astype(DType::kBF16);
     const std::vector<float> before = model.bn.running_mean.to_vector<float>();
-    const auto [loss, gradients] = nn::value_and_gradient(model, [&](Normed& m) {
+    const auto [loss, gradients] = nn::value_and_grad(model, [&](Normed& m) {
       return nn::compute_in(DType::kBF16, m, [&](Normed& n) {
-        return n.bn(n.fc(x), nn::Mode::training()).cast(DType::kF32).square().sum();
+        return n.bn(n.fc(x), nn::Mode::training()).astype(DType::kF32).square().sum();
       });
     });
     CHECK(model.bn.running_mean.dtype() == DType::kF32);
@@ -76,14 +74,13 @@ TEST_CASE("what a narrow copy keeps is kept in the model, in its dtype") {
 TEST_CASE("a scale that shrank as far as it can lets a finite gradient through") {
   on_each_device([](Context& context) {
     const nn::Optimizer optimizer =
-        nn::scale_loss(nn::sgd({.rate = 1}), {.begin = 1e-20, .backoff = 1e-30});
-    One model;
-    nn::initialise(model, Key(1, context));
+        nn::scale_loss(nn::sgd({.learning_rate = 1}), {.begin = 1e-20, .backoff = 1e-30});
+    One model(Key(1, context));
     nn::OptimizerState state = optimizer.init(model);
-    optimizer.update(model, {Tensor::full({2}, INFINITY, DType::kF32, context)}, state);
+    optimizer.update(model, {full({2}, INFINITY, DType::kF32, context)}, state);
     const Tensor scale = nn::loss_scale(optimizer, state);
     CHECK(scale.item<float>() == 0x1p-126F);
-    optimizer.update(model, {Tensor::full({2}, 1, DType::kF32, context) * scale}, state);
+    optimizer.update(model, {full({2}, 1, DType::kF32, context) * scale}, state);
     CHECK(model.w.to_vector<float>() == std::vector<float>{0, 0});
   });
 }
@@ -91,9 +88,8 @@ TEST_CASE("a scale that shrank as far as it can lets a finite gradient through")
 TEST_CASE("means of parameters begin with them") {
   on_each_device([](Context& context) {
     const nn::Optimizer optimizer =
-        nn::accumulate(2, nn::chain({nn::sgd({.rate = 1}), nn::keep_mean(0.5)}));
-    One model;
-    nn::initialise(model, Key(1, context));
+        nn::multi_steps(nn::chain({nn::sgd({.learning_rate = 1}), nn::ema(0.5)}), 2);
+    One model(Key(1, context));
     nn::OptimizerState state = optimizer.init(model);
     const auto mean = [&] { return nn::averaged(model, optimizer, state).w.to_vector<float>(); };
     CHECK(mean() == std::vector<float>{1, 1});
@@ -103,7 +99,7 @@ TEST_CASE("means of parameters begin with them") {
           return std::tuple(m, kept);
         },
         {.name = "step", .donate = {0, 1}});
-    const Tensor gradient = Tensor::full({2}, 1, DType::kF32, context);
+    const Tensor gradient = full({2}, 1, DType::kF32, context);
     for (const float expected : {1.0F, 0.0F, 0.0F, -0.5F}) {  // w is 1, 0, 0, -1
       std::tie(model, state) = step(model, state, gradient);
       CHECK(mean() == std::vector<float>{expected, expected});
@@ -114,34 +110,34 @@ TEST_CASE("means of parameters begin with them") {
 TEST_CASE("pieces around others refuse what means nothing") {
   on_each_device([](Context& context) {
     const nn::Optimizer sgd = nn::sgd();
-    CHECK_THROWS_WITH(nn::accumulate(0, sgd), ContainsSubstring("a count above 0, got 0"));
-    CHECK_THROWS_WITH(nn::keep_mean(1), ContainsSubstring("a decay in [0, 1), got 1"));
+    CHECK_THROWS_WITH(nn::multi_steps(sgd, 0), ContainsSubstring("every_k above 0, got 0"));
+    CHECK_THROWS_WITH(nn::ema(1), ContainsSubstring("a decay in [0, 1), got 1"));
     CHECK_THROWS_WITH(nn::scale_loss(sgd, {.begin = 0}), ContainsSubstring("got 0, 2, 0.5"));
     CHECK_THROWS_WITH(nn::scale_loss(sgd, {.backoff = 2}),
                       ContainsSubstring("a backoff in (0, 1]"));
     const nn::Optimizer scaled = nn::scale_loss(sgd);
     CHECK_THROWS_WITH(
-        nn::accumulate(2, nn::chain({scaled, nn::keep_mean(0.9)})),
-        ContainsSubstring("[nn.accumulate] expected scale_loss around it, got it within"));
+        nn::multi_steps(nn::chain({scaled, nn::ema(0.9)}), 2),
+        ContainsSubstring("[nn.multi_steps] expected scale_loss around it, got it within"));
     CHECK_THROWS_WITH(nn::scale_loss(scaled), ContainsSubstring("got it within"));
-    One model;
-    nn::initialise(model, Key(1, context));
+    One model(Key(1, context));
     nn::OptimizerState state = sgd.init(model);
     CHECK_THROWS_WITH(nn::averaged(model, sgd, state), ContainsSubstring("one without"));
     CHECK(nn::loss_scale(sgd, state).item<float>() == 1);
-    const nn::Optimizer around = nn::accumulate(2, nn::chain({nn::adam(), nn::keep_mean(0.5)}));
+    const nn::Optimizer around = nn::multi_steps(nn::chain({nn::adam(), nn::ema(0.5)}), 2);
     CHECK_THROWS_WITH(nn::loss_scale(nn::scale_loss(around), {}), ContainsSubstring("got another"));
     // Names for checkpoints.
     nn::OptimizerState kept = around.init(model);
     std::vector<std::string> names;
     for (const nn::NamedState& named : around.named(nn::learned(model), kept))
       names.push_back(named.name);
-    CHECK(names == std::vector<std::string>{
-                       "accumulate.sum.w", "accumulate.count", "accumulate.adam.mean.w",
-                       "accumulate.adam.square.w", "accumulate.adam.count", "accumulate.rate.count",
-                       "accumulate.mean.parameter.w", "accumulate.mean.count"});
-    around.update(model, {Tensor::full({2}, 1, DType::kF32, context)}, kept);
-    around.update(model, {Tensor::full({2}, 1, DType::kF32, context)}, kept);
+    CHECK(names == std::vector<std::string>{"multi_steps.sum.w", "multi_steps.count",
+                                            "multi_steps.adam.mean.w", "multi_steps.adam.square.w",
+                                            "multi_steps.adam.count", "multi_steps.rate.count",
+                                            "multi_steps.mean.parameter.w",
+                                            "multi_steps.mean.count"});
+    around.update(model, {full({2}, 1, DType::kF32, context)}, kept);
+    around.update(model, {full({2}, 1, DType::kF32, context)}, kept);
     CHECK(nn::averaged(model, around, kept).w.to_vector<float>() == model.w.to_vector<float>());
   });
 }

@@ -43,11 +43,11 @@ TEST_CASE("a sequence in pieces is the sequence") {
       const auto [output, after] = m(x, state);
       return std::tuple(output, after);
     });
-    for (nn::Recurrent layers :
-         {nn::Recurrent(nn::LSTM(3, 4, {.layers = 2})),
-          nn::Recurrent(nn::GRU(3, 4, {.layers = 2, .batch_first = true}))}) {
-      nn::initialise(layers, Key(1, context));
-      const Tensor x = Tensor::randn({6, 6, 3}, 2, context);
+    const Key key(1, context);
+    for (const nn::Recurrent& layers :
+         {nn::Recurrent(nn::LSTM(3, 4, key, {.layers = 2})),
+          nn::Recurrent(nn::GRU(3, 4, key, {.layers = 2, .batch_first = true}))}) {
+      const Tensor x = normal(Key(2, context), {6, 6, 3});
       const bool second = layers.batch_first;
       const auto part = [&](int64_t begin, int64_t end) {
         return second ? x.slice({Slice{}, Slice{begin, end}}) : x.slice({Slice{begin, end}});
@@ -55,7 +55,7 @@ TEST_CASE("a sequence in pieces is the sequence") {
       const auto [whole, last] = layers(x);
       const auto [first, state] = layers(part(0, 4));
       const auto [rest, end] = f(layers, part(4, 6), state);
-      CHECK(distance(whole, Tensor::cat({first, rest}, second ? 1 : 0)) < 1e-6f);
+      CHECK(distance(whole, concatenate({first, rest}, second ? 1 : 0)) < 1e-6f);
       REQUIRE(end.size() == last.size());
       for (size_t s = 0; s < end.size(); ++s) CHECK(distance(last[s], end[s]) < 1e-6f);
     }
@@ -64,11 +64,10 @@ TEST_CASE("a sequence in pieces is the sequence") {
 
 TEST_CASE("one plan serves sequences of all lengths") {
   on_each_device([](Context& context) {
-    nn::RNN layers(3, 4);
-    nn::initialise(layers, Key(1, context));
+    nn::RNN layers(3, 4, Key(1, context));
     const auto f = compile([](nn::RNN m, Tensor x) { return m(x).output.sum(); });
     const Size n = Size::symbol("n", 1, 32);
-    const Tensor x = Tensor::randn({9, 2, 3}, 2, context);
+    const Tensor x = normal(Key(2, context), {9, 2, 3});
     for (const int64_t length : {2, 9, 5}) {
       const Tensor part = x.slice({Slice{0, length}});
       CHECK(distance(f(layers, part.with_size(0, n)), layers(part).output.sum()) < 1e-5f);
@@ -79,10 +78,9 @@ TEST_CASE("one plan serves sequences of all lengths") {
 
 TEST_CASE("dropout is between layers, and while the model learns") {
   on_each_device([](Context& context) {
-    nn::LSTM one(3, 4, {.dropout = 0.5}), two(3, 4, {.layers = 2, .dropout = 0.5});
-    nn::initialise(one, Key(1, context));
-    nn::initialise(two, Key(1, context));
-    const Tensor x = Tensor::randn({5, 2, 3}, 2, context);
+    const Key key(1, context);
+    nn::LSTM one(3, 4, key, {.dropout = 0.5}), two(3, 4, key, {.layers = 2, .dropout = 0.5});
+    const Tensor x = normal(Key(2, context), {5, 2, 3});
     const auto learning = [&] { return nn::Mode::training(Key(3, context)); };
     CHECK(distance(one(x, {}, learning()).output, one(x).output) == 0);
     CHECK(distance(two(x, {}, learning()).output, two(x).output) > 0);
@@ -92,11 +90,11 @@ TEST_CASE("dropout is between layers, and while the model learns") {
 
 TEST_CASE("a target that no alignment spells has a loss of infinity, or none") {
   on_each_device([](Context& context) {
-    const Tensor chances = Tensor::zeros({3, 1, 2}, DType::kF32, context);
-    const Tensor twice = Tensor::from<int64_t>({1, 1}, {1, 2}, context);  // needs a blank between
+    const Tensor chances = zeros({3, 1, 2}, DType::kF32, context);
+    const Tensor twice = tensor<int64_t>({{1, 1}}, context);  // needs a blank between
     const auto loss = [&](int64_t length, bool zero) {
-      return nn::ctc_loss(chances, twice, Tensor::from<int64_t>({length}, {1}, context),
-                          Tensor::from<int64_t>({2}, {1}, context),
+      return nn::ctc_loss(chances, twice, tensor<int64_t>({length}, context),
+                          tensor<int64_t>({2}, context),
                           {.zero_infinity = zero, .reduction = nn::Reduction::kSum})
           .item<float>();
     };
@@ -111,11 +109,11 @@ TEST_CASE("labels and lengths of CTC that mean nothing make NaN") {
     using Numbers = std::vector<int64_t>;
     // 4 steps, 5 classes, all equal; class 0 is the blank.
     const auto loss = [&](const Numbers& labels, int64_t length, int64_t count, bool zero = false) {
-      const auto one = [&](int64_t value) { return Tensor::from<int64_t>({value}, {1}, context); };
+      const auto one = [&](int64_t value) { return tensor<int64_t>({value}, context); };
       const auto longest = static_cast<int64_t>(labels.size());
-      return nn::ctc_loss(Tensor::zeros({4, 1, 5}, DType::kF32, context),
-                          Tensor::from<int64_t>(labels, {1, longest}, context), one(length),
-                          one(count), {.zero_infinity = zero, .reduction = nn::Reduction::kNone})
+      return nn::ctc_loss(zeros({4, 1, 5}, DType::kF32, context),
+                          tensor<int64_t>(labels, {1, longest}, context), one(length), one(count),
+                          {.zero_infinity = zero, .reduction = nn::Reduction::kNone})
           .item<float>();
     };
     for (const int64_t wrong : {-1, 0, 5, 99}) {
@@ -131,8 +129,8 @@ TEST_CASE("labels and lengths of CTC that mean nothing make NaN") {
     CHECK(loss({1, 2}, 0, 0) == 0);
     CHECK(loss({1, 2}, 0, 1) == INFINITY);
     CHECK(loss({1, 2}, 0, 1, true) == 0);
-    const Tensor x = Tensor::zeros({4, 2, 5}, DType::kF32, context);
-    const Tensor labels = Tensor::ones({2, 3}, DType::kI64, context), n = labels.select(1, 0);
+    const Tensor x = zeros({4, 2, 5}, DType::kF32, context);
+    const Tensor labels = ones({2, 3}, DType::kI64, context), n = labels.take(0, 1);
     refuses([&] { nn::ctc_loss(x, labels != 0, n, n); },
             "[nn.ctc_loss] expected integer targets [2, longest], got bool of rank 2");
     refuses([&] { nn::ctc_loss(x, labels, n, n != 0); },
@@ -142,10 +140,9 @@ TEST_CASE("labels and lengths of CTC that mean nothing make NaN") {
 
 TEST_CASE("recurrent layers refuse what does not fit") {
   on_each_device([](Context& context) {
-    nn::LSTM layers(3, 4);
-    nn::initialise(layers, Key(1, context));
-    const auto zeros = [&](const Sizes& shape) {
-      return Tensor::zeros(shape, DType::kF32, context);
+    nn::LSTM layers(3, 4, Key(1, context));
+    const auto zeros = [&](const Sizes& shape, DType dtype = DType::kF32) {
+      return tenon::zeros(shape, dtype, context);
     };
     refuses(
         [&] {
@@ -174,7 +171,7 @@ TEST_CASE("recurrent layers refuse what does not fit") {
           layers(zeros({5, 3}), {zeros({}), zeros({})});
         },
         "[nn.recurrent] expected a state [1, 4], got []");
-    const Tensor labels = Tensor::zeros({2, 3}, DType::kI64, context), n = labels.select(1, 0);
+    const Tensor labels = zeros({2, 3}, DType::kI64), n = labels.take(0, 1);
     refuses(
         [&] {
           nn::ctc_loss(zeros({4, 2, 5}), labels, n, n, {.blank = 5});

@@ -16,7 +16,7 @@ struct SummaryNet {
   nn::Linear fc1{64, 128};
   nn::BatchNorm bn{128};  // fields in another order than calls
   nn::Linear fc3{16, 10, {.bias = false}}, fc2{128, 16};
-  TENON_FIELDS(fc1, bn, fc3, fc2)
+  TENON_MODULE(SummaryNet, fc1, bn, fc3, fc2)
   Tensor operator()(const Tensor& x) { return fc3(fc2(bn(fc1(x), nn::Mode()).relu()).relu()) * 2; }
 };
 
@@ -24,12 +24,11 @@ struct SummaryNet {
 
 TEST_CASE("a table tells shapes, parameters, operations and kernels of a model") {
   on_each_device([](Context& context) {
-    SummaryNet model;
-    nn::initialise(model, Key(1, context));
+    SummaryNet model(Key(1, context));
     nn::freeze(model.fc3);
     model.fc2.weight = model.fc2.weight.softmax();  // lazy
     const Tensor x = normal(Key(2, context), {32, 64});
-    Tensor::realize({x});
+    realize({x});
     const std::string table = nn::summary(model, [&](SummaryNet& m) { return m(x); });
     CHECK("\n" + table == R"(
 layer  shapes                                                                                   learned  operations
@@ -46,20 +45,20 @@ TEST_CASE("the cost of a tensor") {
   on_each_device([](Context& context) {
     const Tensor a = normal(Key(1, context), {8, 4}), b = normal(Key(2, context), {4, 6});
     const Tensor c = normal(Key(3, context), {6});
-    Tensor::realize({a, b, c});
+    realize({a, b, c});
     const Cost product = cost(a.matmul(b));
     CHECK(product.flops == std::vector<double>{2.0 * 8 * 4 * 6});
     CHECK(product.kernels == 1);
     // The sum with c, and what follows, is c's, as its root is; that of a is nobody's.
     const Cost grouped =
-        cost((a.sqrt().matmul(b) + c.sqrt()).neg().reshape({48}).flip({0}), {{c}, {b}});
+        cost((a.sqrt().matmul(b) + c.sqrt()).negative().reshape({48}).flip(0), {{c}, {b}});
     CHECK(grouped.flops == std::vector<double>{6 + 96, 2.0 * 8 * 4 * 6, 32});
     // A layer that is used twice, and a sum of two ways.
     const Cost twice = cost(a.matmul(b).matmul(b.transpose()).matmul(b) + a.matmul(b), {{c}, {b}});
     CHECK(twice.flops == std::vector<double>{0, 2.0 * 3 * 8 * 4 * 6 + 48, 0});
     CHECK(cost(a).flops == std::vector<double>{0});
     CHECK(cost(a).kernels == 0);
-    CHECK(cost(Tensor::arange(5, DType::kI64, context) + 1).flops == std::vector<double>{0});
+    CHECK(cost(arange(5, DType::kI64, context) + 1).flops == std::vector<double>{0});
     CHECK_THROWS_AS(cost(2.0), Error);
     CHECK_THROWS_AS(cost(a.with_size(0, Size::symbol("n", 1, 64)) + 1), Error);
   });

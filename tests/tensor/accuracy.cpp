@@ -69,8 +69,8 @@ template <class T>
 double worst(const AccuracyRow& row, const std::vector<T>& values, Context& context, T* where) {
   constexpr DType dtype = DTypeOf<T>::value;
   const auto count = static_cast<int64_t>(values.size());
-  const auto got = row.function(Tensor::from<T>(std::span<const T>(values), {count}, context))
-                       .template to_vector<T>();
+  const auto got =
+      row.function(tensor<T>(std::span<const T>(values), {count}, context)).template to_vector<T>();
   double most = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     const long double exact = row.exact(values[i]);

@@ -68,8 +68,8 @@ TEST_CASE("gradients of functions in branches are those of the functions") {
           if (row.low <= x && x <= row.high) points.push_back(x);
       const auto count = static_cast<int64_t>(points.size());
       const double h = 1e-5;
-      const Tensor x = Tensor::from<double>(points, {count}, context);
-      const auto got = gradient(row.function(x), {x}, ones_like(x))[0].to_vector<double>();
+      const Tensor x = tensor<double>(points, {count}, context);
+      const auto got = grad(row.function(x), {x}, ones_like(x))[0].to_vector<double>();
       const auto ahead = row.function(x + h).to_vector<double>();
       const auto behind = row.function(x - h).to_vector<double>();
       const auto value = row.function(x).to_vector<double>();
@@ -108,12 +108,11 @@ TEST_CASE("gradients of activations are finite far out") {
     for (const auto& [name, function] : rows) {
       for (const DType dtype : {DType::kF16, DType::kBF16, DType::kF32, DType::kF64}) {
         const Tensor x =
-            Tensor::from<float>({-1e4, -300, -80, -20, 0, 20, 80, 300, 1e4}, {9}, context)
-                .cast(dtype);
-        const Tensor y = function(x), g = gradient(y, {x}, ones_like(x))[0];
+            tensor<float>({-1e4, -300, -80, -20, 0, 20, 80, 300, 1e4}, context).astype(dtype);
+        const Tensor y = function(x), g = grad(y, {x}, ones_like(x))[0];
         INFO(name << " of " << dtype_name(dtype));
         for (const Tensor& t : {y, g})
-          for (const float v : t.cast(DType::kF32).to_vector<float>()) CHECK(std::isfinite(v));
+          for (const float v : t.astype(DType::kF32).to_vector<float>()) CHECK(std::isfinite(v));
       }
     }
   });

@@ -29,7 +29,7 @@ struct Model {
 
 Tensor large(float value, Context& context) {  // worth donating
   const std::vector<float> values(1 << 15, value);
-  return Tensor::from<float>(values, {1 << 15}, context);
+  return tensor<float>(values, {1 << 15}, context);
 }
 
 const tn_memory* memory_of(const Tensor& x) { return buffer_of(*node_of(x))->memory(); }
@@ -44,7 +44,7 @@ TEST_CASE("a compiled function is traced once; numbers and keys are inputs") {
       ++calls;
       return x * by + uniform(key, {4}) * 0.0;
     });
-    const Tensor x = Tensor::from<float>({1, 2, 3, 4}, {4}, context);
+    const Tensor x = tensor<float>({1, 2, 3, 4}, context);
     const size_t plans = runtime_of(context).plan_count();
     for (int i = 0; i < 20; ++i) {
       const float by = static_cast<float>(i) / 2;
@@ -54,7 +54,7 @@ TEST_CASE("a compiled function is traced once; numbers and keys are inputs") {
     CHECK(calls == 1);
     CHECK(f.traces() == 1);
     CHECK(runtime_of(context).plan_count() == plans + 1);
-    CHECK(f(Tensor::ones({2, 4}, DType::kF32, context), 3.0, Key(1, context)).shape() ==
+    CHECK(f(ones({2, 4}, DType::kF32, context), 3.0, Key(1, context)).shape() ==
           std::vector<int64_t>{2, 4});
     CHECK(f.traces() == 2);
   });
@@ -63,10 +63,10 @@ TEST_CASE("a compiled function is traced once; numbers and keys are inputs") {
 TEST_CASE("a number beside a tensor takes its dtype, in a compiled function too") {
   on_each_device([](Context& context) {
     const auto f = compile([](const Tensor& x, const Tensor& by) { return x * by; });
-    const Tensor half = Tensor::from<float>({1, 2}, {2}, context).cast(DType::kF16);
+    const Tensor half = tensor<float>({1, 2}, context).astype(DType::kF16);
     CHECK(f(half, 0.5).dtype() == DType::kF16);
     CHECK(f(half, 3).to_vector<float>() == std::vector<float>{3, 6});
-    const Tensor whole = Tensor::from<int32_t>({1, 2}, {2}, context);
+    const Tensor whole = tensor<int32_t>({1, 2}, context);
     CHECK(f(whole, 3).to_vector<int32_t>() == std::vector<int32_t>{3, 6});
     CHECK(f(whole, 0.5).to_vector<float>() == std::vector<float>{0.5, 1});
     CHECK(f(whole == 1, true).to_vector<bool>() == std::vector<bool>{true, false});
@@ -87,9 +87,9 @@ TEST_CASE("structs go in and come out") {
     });
     Model m;
     for (int i = 0; i < 2; ++i)
-      m.layers.push_back({Tensor::from<float>({1, 0, 0, 1}, {2, 2}, context),
-                          Tensor::from<float>({1, 2}, {2}, context)});
-    const Tensor x = Tensor::from<float>({1, 1}, {1, 2}, context);
+      m.layers.push_back(
+          {tensor<float>({{1, 0}, {0, 1}}, context), tensor<float>({1, 2}, context)});
+    const Tensor x = tensor<float>({{1, 1}}, context);
     auto [next, y, more] = f(m, x, 1);
     CHECK(y.to_vector<float>() == std::vector<float>{3, 5});
     CHECK(next.layers.size() == 2);
@@ -110,7 +110,7 @@ TEST_CASE("a donated argument's memory is the result's, and its handle is spent"
                            {.name = "step", .donate = {0}});
     Tensor w = large(1, context);
     const Tensor g = large(1, context), old = w;
-    Tensor::realize({w, g});
+    realize({w, g});
     const auto* const memory = memory_of(w);
     const uint64_t offset = offset_of(w);
     for (int i = 0; i < 10; ++i) {
@@ -146,16 +146,16 @@ TEST_CASE("a row is stored into a donated buffer without a copy") {
   on_each_device([](Context& context) {
     const auto put = compile(
         [](const Tensor& rows, const Tensor& at, const Tensor& row) {
-          return rows.scatter(0, at.reshape({1, 1}).expand({1, 64}), row);
+          return rows.scatter(0, at.reshape({1, 1}).broadcast_to({1, 64}), row);
         },
         {.name = "put", .donate = {0}});
-    Tensor rows = Tensor::zeros({1 << 10, 64}, DType::kF32, context);
-    const Tensor row = Tensor::ones({1, 64}, DType::kF32, context);
-    Tensor::realize({rows, row});
+    Tensor rows = zeros({1 << 10, 64}, DType::kF32, context);
+    const Tensor row = ones({1, 64}, DType::kF32, context);
+    realize({rows, row});
     const auto* const memory = memory_of(rows);
     for (int i = 0; i < 5; ++i) rows = put(rows, 3 * i, row);
     CHECK(memory_of(rows) == memory);
-    const std::vector<float> sums = rows.sum({1}).to_vector<float>();
+    const std::vector<float> sums = rows.sum(1).to_vector<float>();
     CHECK(std::accumulate(sums.begin(), sums.end(), 0.F) == 5 * 64);
     CHECK(sums[12] == 64);
     CHECK(put.traces() == 1);
@@ -164,14 +164,14 @@ TEST_CASE("a row is stored into a donated buffer without a copy") {
 
 TEST_CASE("captured tensors are as they were; values cannot be read while a function is traced") {
   on_each_device([](Context& context) {
-    Tensor scale = Tensor::from<float>({3}, {1}, context) + 1;
+    Tensor scale = tensor<float>({3}, context) + 1;
     const auto f = compile([&](const Tensor& x) { return x * scale; });
-    const Tensor x = Tensor::from<float>({1, 2}, {2}, context);
+    const Tensor x = tensor<float>({1, 2}, context);
     CHECK(f(x).to_vector<float>() == std::vector<float>{4, 8});
     scale = scale * 2;
     CHECK(f(x).to_vector<float>() == std::vector<float>{4, 8});
     const auto reads = compile([](const Tensor& y) { return y * y.item<float>(); });
-    refuses([&] { reads(Tensor::from<float>({1}, {1}, context)); }, "depends on an argument");
+    refuses([&] { reads(tensor<float>({1}, context)); }, "depends on an argument");
     const auto none = compile([](const std::vector<Tensor>& y) { return y; }, {.name = "none"});
     refuses([&] { none({}); }, "[none] expected a function that gives tensors, got none");
     refuses([&] { compile([](const Tensor& y) { return y; }, {.name = ""}); }, "expected a name");
@@ -181,12 +181,12 @@ TEST_CASE("captured tensors are as they were; values cannot be read while a func
 TEST_CASE("gradients are taken inside of a compiled function") {
   on_each_device([](Context& context) {
     const auto step = compile([](const Tensor& w, const Tensor& x, const Tensor& rate) {
-      const auto [loss, g] = value_and_gradient(
+      const auto [loss, g] = value_and_grad(
           [&](const std::vector<Tensor>& a) { return (a[0] * x - 6.0).square().mean(); })({w});
       return std::pair(w - rate * g[0], loss);
     });
-    Tensor w = Tensor::from<float>({0}, {1}, context), loss = 0;
-    const Tensor x = Tensor::from<float>({1, 2, 3}, {3}, context);
+    Tensor w = tensor<float>({0}, context), loss = 0;
+    const Tensor x = tensor<float>({1, 2, 3}, context);
     for (int i = 0; i < 60; ++i) std::tie(w, loss) = step(w, x, 0.1 / (1 + i / 100.));
     CHECK(std::abs(w.item<float>() - 36.F / 14) < 1e-4F);
     CHECK(step.traces() == 1);
@@ -200,33 +200,33 @@ TEST_CASE("memory is given away by the last owner") {
     const uint64_t offset = offset_of(w);
     for (int i = 0; i < 5; ++i) {
       w = w + 1.0;
-      Tensor::realize({w});
+      realize({w});
       CHECK(memory_of(w) == memory);
       CHECK(offset_of(w) == offset);
     }
     CHECK(w.to_vector<float>()[7] == 6);
     const Tensor held = w;
     w = w + 1.0;
-    Tensor::realize({w});
+    realize({w});
     CHECK(held.to_vector<float>()[7] == 6);
     CHECK(w.to_vector<float>()[7] == 7);
     // A lazy one is an owner too, near or far.
     Tensor v = large(3, context);
     const Tensor near = v * 2.0, far = near.exp() * 0.0 + near;
     v = v + 1.0;
-    Tensor::realize({v});
+    realize({v});
     CHECK(far.to_vector<float>()[0] == 6);
     CHECK(near.to_vector<float>()[0] == 6);
     // And so is a tape.
     Tensor u = large(3, context);
     const GradientTape tape;
-    const Tensor leaf = Tensor::from<float>({2}, {1}, context);
+    const Tensor leaf = tensor<float>({2}, context);
     Tensor y = u * leaf;
     u = y.square();
-    Tensor::realize({y});
+    realize({y});
     y = 0;
-    Tensor::realize({u});
-    CHECK(gradient(u.sum(), {leaf})[0].item<float>() == 2 * 2 * 9 * (1 << 15));
+    realize({u});
+    CHECK(grad(u.sum(), {leaf})[0].item<float>() == 2 * 2 * 9 * (1 << 15));
   });
 }
 
@@ -235,7 +235,7 @@ TEST_CASE("values that were computed are found again") {
     const Tensor w = large(2, context);
     const Tensor loss = w.square().mean();
     const Tensor next = w - loss;
-    Tensor::realize({next});
+    realize({next});
     const Collected rest = collect(builder_of(context), {node_of(loss)});
     CHECK(rest.graph.outputs.size() == 1);
     CHECK(context.impl().values.known().find(node_of(loss).get()) != nullptr);
@@ -243,7 +243,7 @@ TEST_CASE("values that were computed are found again") {
     // A tensor that was built before another was read uses what that became.
     const Tensor a = w.exp(), b = a.sum();
     const Node* const origin = node_of(a).get();
-    Tensor::realize({a});
+    realize({a});
     CHECK(context.impl().values.known().find(origin) != nullptr);
     const float one = std::exp(2.F);
     CHECK(std::abs(b.item<float>() / (one * (1 << 15)) - 1) < 1e-5);
@@ -252,7 +252,7 @@ TEST_CASE("values that were computed are found again") {
     {
       const Tensor w = large(2, context), a = w.exp();
       const Tensor b = a + 1.0;
-      Tensor::realize({a});
+      realize({a});
       CHECK(b.to_vector<float>()[0] == std::exp(2.F) + 1);
     }
     CHECK(context.impl().values.known().size() == 0);
@@ -289,13 +289,13 @@ size_t count(const std::string& text, const std::string& part) {
 
 TEST_CASE("a graph that grows, plans remade for a number and traces are reported once each") {
   on_each_device([](Context& context) {
-    const Tensor x = Tensor::ones({64}, DType::kF32, context);
-    Tensor::realize({x});
+    const Tensor x = ones({64}, DType::kF32, context);
+    realize({x});
     const std::string grown = said([&] {
       Tensor total = x;
       for (int i = 0; i < 40; ++i) {
         for (int k = 0; k < 30; ++k) total = total * 0.5 + x;
-        Tensor::realize({total.sum()});
+        realize({total.sum()});
       }
     });
     CHECK(count(grown, "grows from step to step") == 1);
@@ -313,8 +313,8 @@ TEST_CASE("a graph that grows, plans remade for a number and traces are reported
     CHECK(count(traced, "[twice] is traced and planned for the 8th time") == 1);
     const std::string quiet = said([&] {
       for (int i = 0; i < 20; ++i) {
-        const Tensor at = Tensor::from<int64_t>({i}, {1}, context);
-        (x.take(0, at) * static_cast<double>(i)).to_vector<float>();
+        const Tensor at = tensor<int64_t>({i}, context);
+        (x.take(at, 0) * static_cast<double>(i)).to_vector<float>();
       }
     });
     CHECK(quiet.empty());
@@ -331,7 +331,7 @@ struct Adam {
 
 std::pair<Adam, Tensor> adam_step(Adam state, const Tensor& x, const Tensor& rate,
                                   const Tensor& number, const Key& key) {
-  const auto [loss, g] = value_and_gradient([&](const std::vector<Tensor>& w) {
+  const auto [loss, g] = value_and_grad([&](const std::vector<Tensor>& w) {
     const Tensor h = (x.matmul(w[0]) + w[1]).relu() * dropout_mask(key, {16, 128}, 0.1);
     return (h.matmul(w[2]) - x.slice({{}, Slice{0, 64}})).square().mean();
   })(state.w);
@@ -353,11 +353,11 @@ TEST_CASE("a thousand steps of Adam: one plan, no new nodes, memory flat, all in
     const auto step = compile(adam_step, {.name = "step", .donate = {0}});
     Adam state;
     for (const auto& shape : std::vector<std::vector<int64_t>>{{256, 128}, {128}, {128, 64}}) {
-      state.w.push_back(Tensor::randn(shape, state.w.size(), context) * 0.05);
-      state.m.push_back(Tensor::zeros(shape, DType::kF32, context));
-      state.v.push_back(Tensor::zeros(shape, DType::kF32, context));
+      state.w.push_back(normal(Key(state.w.size(), context), shape) * 0.05);
+      state.m.push_back(zeros(shape, DType::kF32, context));
+      state.v.push_back(zeros(shape, DType::kF32, context));
     }
-    const Tensor x = Tensor::randn({16, 256}, 9, context);
+    const Tensor x = normal(Key(9, context), {16, 256});
     const auto places = [&] {
       std::vector<std::pair<const tn_memory*, uint64_t>> out;
       for (const auto* list : {&state.w, &state.m, &state.v})
@@ -395,7 +395,7 @@ TEST_CASE("what a run leaves behind does not hold what is donated") {
     const auto f = compile([](const Tensor& w, const Tensor& g) { return std::pair(w + g, g); },
                            {.name = "step", .donate = {0, 1}});
     const Tensor x = large(1, context), a = x * 2.0, b = a + 1.0;
-    Tensor::realize({a, b});
+    realize({a, b});
     CHECK(f(a, b).first.to_vector<float>()[0] == 5);
     // An argument that depends on another, both lazy.
     const Tensor c = x * 3.0;
@@ -408,13 +408,13 @@ TEST_CASE("what a run leaves behind does not hold what is donated") {
 
 TEST_CASE("equal tensors that are realised apart are two leaves") {
   on_each_device([](Context& context) {
-    const Tensor x = Tensor::from<float>({1, 2}, {2}, context);
+    const Tensor x = tensor<float>({1, 2}, context);
     const Tensor a = x * 2.0, b = x * 2.0;
-    Tensor::realize({a});
-    Tensor::realize({b});
+    realize({a});
+    realize({b});
     const Tensor loss = (a * 2.0 + b * 3.0).sum();
-    CHECK(gradient(loss, {a})[0].to_vector<float>() == std::vector<float>{2, 2});
-    CHECK(gradient(loss, {a, b})[1].to_vector<float>() == std::vector<float>{3, 3});
+    CHECK(grad(loss, {a})[0].to_vector<float>() == std::vector<float>{2, 2});
+    CHECK(grad(loss, {a, b})[1].to_vector<float>() == std::vector<float>{3, 3});
   });
 }
 
@@ -423,10 +423,10 @@ TEST_CASE("numbers of a compiled function are exact, and stay numbers among each
     const auto f = compile([](const Tensor& w, const Tensor& a, const Tensor& b) {
       return std::pair(w * a, w - a / b);
     });
-    const Tensor w = Tensor::from<double>({1}, {1}, context);
+    const Tensor w = tensor<double>({1}, context);
     CHECK(f(w, 0.1, 3).first.item<double>() == 0.1);
     CHECK(f(w, 1e300, 3).first.item<double>() == 1e300);
-    const Tensor v = Tensor::from<float>({1}, {1}, context);
+    const Tensor v = tensor<float>({1}, context);
     const auto [x, y] = f(v, 0.5, 2);
     CHECK(x.dtype() == DType::kF32);
     CHECK(y.item<float>() == 0.75F);

@@ -38,7 +38,7 @@ TEST_CASE("threads that call first at once trace once") {
       std::vector<std::jthread> threads;
       for (int t = 0; t < kThreads; ++t)
         threads.emplace_back([&, t] {
-          const Tensor x = Tensor::ones({4}, DType::kF32, context);
+          const Tensor x = ones({4}, DType::kF32, context);
           start.arrive_and_wait();
           for (int i = 0; i < 5; ++i)
             right +=
@@ -53,7 +53,7 @@ TEST_CASE("threads that call first at once trace once") {
 
 TEST_CASE("functions that call each other are traced on two threads") {
   on_each_device([](Context& context) {
-    const Tensor one = Tensor::ones({1}, DType::kF32, context);
+    const Tensor one = ones({1}, DType::kF32, context);
     Call call_f, call_g;
     const auto other = [&](const Call& next, const Tensor& x, int depth, double by) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the other thread begins
@@ -73,7 +73,7 @@ TEST_CASE("functions that call each other are traced on two threads") {
 
 TEST_CASE("a function that calls itself comes to an end or is refused") {
   on_each_device([](Context& context) {
-    const Tensor one = Tensor::ones({1}, DType::kF32, context);
+    const Tensor one = ones({1}, DType::kF32, context);
     Call again;
     const auto f = compile([&](const Tensor& x, int n) { return n ? x + again(one, n / 2) : x; },
                            {.name = "f"});
@@ -95,11 +95,11 @@ TEST_CASE("what is being copied to another device can be donated") {
   Context context(cpu_and_null());
   constexpr int64_t kCount = 1 << 23;  // for some milliseconds
   const auto f = compile([](const Tensor& w) { return w + 1.0; }, {.donate = {0}});
-  Tensor w = Tensor::ones({kCount}, DType::kF32, context);
-  Tensor::realize({w});
+  Tensor w = ones({kCount}, DType::kF32, context);
+  realize({w});
   for (int i = 0; i < 3; ++i) {
     const Tensor there = w.to("null");
-    Tensor::realize({there});
+    realize({there});
     w = f(w);
     CHECK(there.slice({Slice{kCount - 1, kCount}}).item<float>() == 1.F + static_cast<float>(i));
   }
@@ -109,8 +109,7 @@ TEST_CASE("traces of a context go with it") {
   const auto f = compile([](const Tensor& x) { return x + 1.0; });
   std::weak_ptr<Device> last;
   on_each_device([&](Context& context) {
-    for (int i = 0; i < 2; ++i)
-      CHECK(f(Tensor::ones({1}, DType::kF32, context)).item<float>() == 2);
+    for (int i = 0; i < 2; ++i) CHECK(f(ones({1}, DType::kF32, context)).item<float>() == 2);
     CHECK(f.traces() == 1);
     CHECK(last.expired());
     last = runtime_of(context).devices()[0];
@@ -119,7 +118,7 @@ TEST_CASE("traces of a context go with it") {
 
 TEST_CASE("functions that throw nothing are compiled too") {
   on_each_device([](Context& context) {
-    const Tensor x = Tensor::ones({1}, DType::kF32, context);
+    const Tensor x = ones({1}, DType::kF32, context);
     CHECK(compile(twice)(x).item<float>() == 2);
     CHECK(compile(&twice)(x).item<float>() == 2);
     CHECK(compile([n = 1.0](const Tensor& y) mutable noexcept { return y + n; })(x).item<float>() ==
@@ -130,13 +129,13 @@ TEST_CASE("functions that throw nothing are compiled too") {
 TEST_CASE("what was found again leaves the last owner as it is") {
   on_each_device([](Context& context) {
     const std::vector<float> values(1 << 15, 2);  // worth donating
-    const Tensor w = Tensor::from<float>(values, {1 << 15}, context), a = w * 3.0;
-    Tensor u = Tensor::from<float>(values, {1 << 15}, context);
+    const Tensor w = tensor<float>(values, {1 << 15}, context), a = w * 3.0;
+    Tensor u = tensor<float>(values, {1 << 15}, context);
     const auto* const memory = buffer_of(*node_of(u))->memory();
     const uint64_t offset = buffer_of(*node_of(u))->offset();
     u = (a + 1.0) + u;
-    Tensor::realize({a});  // u is made from what it was, and takes its value
-    Tensor::realize({u});
+    realize({a});  // u is made from what it was, and takes its value
+    realize({u});
     CHECK(buffer_of(*node_of(u))->memory() == memory);
     CHECK(buffer_of(*node_of(u))->offset() == offset);
     CHECK(u.to_vector<float>()[0] == 9);
@@ -155,9 +154,9 @@ TEST_CASE("a compiled function within one that is traced becomes part of it") {
         {.name = "inner", .donate = {0}});
     const auto outer = compile([&](const Tensor& x, const Tensor& by) {
       const auto [a, b] = inner(x + 1.0, by);
-      return gradient((inner(a, 2).first * b).sum(), {x})[0];
+      return grad((inner(a, 2).first * b).sum(), {x})[0];
     });
-    const Tensor x = Tensor::from<float>({1, 2}, {2}, context);
+    const Tensor x = tensor<float>({1, 2}, context);
     const size_t plans = runtime_of(context).plan_count();
     // Of 2 by (y0 + y1) (y0^2 + y1^2) where y = x + 1.
     for (const int by : {1, 3}) {
@@ -176,12 +175,12 @@ TEST_CASE("a compiled function within one that is traced becomes part of it") {
 
 TEST_CASE("gradients go through compiled functions where a tape knows of the call") {
   on_each_device([](Context& context) {
-    const Tensor scale = Tensor::from<float>({2, 3}, {2}, context);
+    const Tensor scale = tensor<float>({2, 3}, context);
     const auto f =
         compile([&](const Tensor& w, const Tensor& by) { return w.square() * scale * by; });
-    const Tensor w = Tensor::from<float>({3, 5}, {2}, context);
+    const Tensor w = tensor<float>({3, 5}, context);
     for (const double by : {1.0, 0.5}) {
-      const auto [loss, g] = value_and_gradient(
+      const auto [loss, g] = value_and_grad(
           [&](const std::vector<Tensor>& a) { return (f(a[0], by) * a[0]).sum(); })({w});
       CHECK(loss.item<float>() == static_cast<float>(by) * (2 * 27 + 3 * 125));
       const auto slope = static_cast<float>(by);
@@ -191,17 +190,17 @@ TEST_CASE("gradients go through compiled functions where a tape knows of the cal
     const GradientTape tape;
     const Tensor y = f(w, 1);
     CHECK(y.to_vector<float>() == std::vector<float>{18, 75});
-    CHECK(gradient(y.sum(), {w})[0].to_vector<float>() == std::vector<float>{12, 30});
+    CHECK(grad(y.sum(), {w})[0].to_vector<float>() == std::vector<float>{12, 30});
     const auto step = compile([](const Tensor& a) { return a + 1.0; }, {.donate = {0}});
-    Tensor z = Tensor::from<float>({1}, {1}, context);
+    Tensor z = tensor<float>({1}, context);
     for (int i = 0; i < 3; ++i) z = step(z);  // the tape holds nothing that is given away
     CHECK(z.item<float>() == 4);
     // A function that computes gradients itself.
     const auto slope = compile([](const Tensor& a) {
-      return value_and_gradient(
+      return value_and_grad(
                  [](const std::vector<Tensor>& p) { return (p[0] * p[0].square()).sum(); })({a})
           .gradients[0];
     });
-    CHECK(gradient(slope(w).sum(), {w})[0].to_vector<float>() == std::vector<float>{18, 30});
+    CHECK(grad(slope(w).sum(), {w})[0].to_vector<float>() == std::vector<float>{18, 30});
   });
 }

@@ -5,6 +5,10 @@
 #include <random>
 
 #include "core/support/error.hpp"
+#include "tenon/literal.hpp"
+#include "tenon/make.hpp"
+#include "tenon/move.hpp"
+#include "tenon/random.hpp"
 #include "tenon/tensor.hpp"
 #include "tests/tensor/devices.hpp"
 
@@ -25,7 +29,7 @@ F random_floats(int64_t n, unsigned seed) {
 }
 
 Tensor tensor(Context& context, const F& values, I shape) {
-  return Tensor::from<float>(std::span<const float>(values), std::move(shape), context);
+  return tensor<float>(std::span<const float>(values), std::move(shape), context);
 }
 
 void check_near(const F& got, const F& want, float tolerance) {
@@ -74,7 +78,7 @@ TEST_CASE("softmax, layer norm, mean and variance") {
     const Tensor t = tensor(context, x, {rows, n});
     check_near(t.softmax().to_vector<float>(), soft, 1e-6f);
     check_near(t.layer_norm().to_vector<float>(), norm, 1e-5f);
-    check_near(t.transpose().softmax(0).transpose().to_vector<float>(), soft, 1e-6f);
+    check_near(t.matrix_transpose().softmax(0).matrix_transpose().to_vector<float>(), soft, 1e-6f);
   });
 }
 
@@ -117,25 +121,25 @@ TEST_CASE("slices, concatenation, padding, cumulative sums") {
     std::iota(x.begin(), x.end(), 0.0f);
     const Tensor t = tensor(context, x, {3, 4});
     CHECK(t.slice({{1, 3}, {-2, {}}}).to_vector<float>() == F{6, 7, 10, 11});
-    CHECK(t.select(0, -1).to_vector<float>() == F{8, 9, 10, 11});
-    CHECK(t.flip({1}).select(0, 0).to_vector<float>() == F{3, 2, 1, 0});
-    const Tensor joined = Tensor::cat({t.slice({{0, 1}}), t.slice({{2, 3}}), t}, 0);
+    CHECK(t.take(-1, 0).to_vector<float>() == F{8, 9, 10, 11});
+    CHECK(t.flip(1).take(0, 0).to_vector<float>() == F{3, 2, 1, 0});
+    const Tensor joined = concatenate({t.slice({{0, 1}}), t.slice({{2, 3}}), t}, 0);
     CHECK(joined.shape() == I{5, 4});
-    CHECK(joined.sum({1}).to_vector<float>() == F{6, 38, 6, 22, 38});
-    CHECK(Tensor::cat({t, t}, 1).select(0, 1).to_vector<float>() == F{4, 5, 6, 7, 4, 5, 6, 7});
-    CHECK(t.select(0, 0).pad({{1, 2}}, 9).to_vector<float>() == F{9, 0, 1, 2, 3, 9, 9});
-    CHECK(t.cumsum(1).select(0, 1).to_vector<float>() == F{4, 9, 15, 22});
-    CHECK(t.cumsum(0).select(0, 2).to_vector<float>() == F{12, 15, 18, 21});
+    CHECK(joined.sum(1).to_vector<float>() == F{6, 38, 6, 22, 38});
+    CHECK(concatenate({t, t}, 1).take(1, 0).to_vector<float>() == F{4, 5, 6, 7, 4, 5, 6, 7});
+    CHECK(t.take(0, 0).pad({{1, 2}}, 9).to_vector<float>() == F{9, 0, 1, 2, 3, 9, 9});
+    CHECK(t.cumsum(1).take(1, 0).to_vector<float>() == F{4, 9, 15, 22});
+    CHECK(t.cumsum(0).take(2, 0).to_vector<float>() == F{12, 15, 18, 21});
   });
 }
 
 TEST_CASE("gather, take, scatter") {
   on_each_device([](Context& context) {
     const Tensor t = tensor(context, {1, 2, 3, 4, 5, 6}, {3, 2});
-    const Tensor rows = Tensor::from<int64_t>({2, 0, 5}, {3}, context);
-    CHECK(t.take(0, rows).to_vector<float>() == F{5, 6, 1, 2, 0, 0});
-    const Tensor zeros = Tensor::zeros({4}, DType::kF32, context);
-    const Tensor at = Tensor::from<int64_t>({1, 3, 1}, {3}, context);
+    const Tensor rows = tensor<int64_t>({2, 0, 5}, context);
+    CHECK(t.take(rows, 0).to_vector<float>() == F{5, 6, 1, 2, 0, 0});
+    const Tensor zeros = tenon::zeros({4}, DType::kF32, context);
+    const Tensor at = tensor<int64_t>({1, 3, 1}, context);
     const Tensor values = tensor(context, {10, 20, 30}, {3});
     CHECK(zeros.scatter(0, at, values).to_vector<float>() == F{0, 30, 0, 20});
     CHECK(zeros.scatter_add(0, at, values).to_vector<float>() == F{0, 40, 0, 20});
@@ -144,13 +148,13 @@ TEST_CASE("gather, take, scatter") {
 
 TEST_CASE("integers, bools and casts") {
   on_each_device([](Context& context) {
-    const Tensor a = Tensor::from<int32_t>({-7, 7, 5, INT32_MIN}, {4}, context);
-    const Tensor b = Tensor::from<int32_t>({2, -2, 0, -1}, {4}, context);
+    const Tensor a = tensor<int32_t>({-7, 7, 5, INT32_MIN}, context);
+    const Tensor b = tensor<int32_t>({2, -2, 0, -1}, context);
     CHECK((a / b).to_vector<int32_t>() == std::vector<int32_t>{-3, -3, 0, INT32_MIN});
     CHECK((a % b).to_vector<int32_t>() == std::vector<int32_t>{-1, 1, 5, 0});
-    CHECK((a < b).cast(DType::kI32).to_vector<int32_t>() == std::vector<int32_t>{1, 0, 0, 1});
+    CHECK((a < b).astype(DType::kI32).to_vector<int32_t>() == std::vector<int32_t>{1, 0, 0, 1});
     CHECK((a * 2).to_vector<int32_t>() == std::vector<int32_t>{-14, 14, 10, 0});
-    const Tensor half = tensor(context, {1.0f, 1.0009765f, 70000.0f}, {3}).cast(DType::kF16);
+    const Tensor half = tensor(context, {1.0f, 1.0009765f, 70000.0f}, {3}).astype(DType::kF16);
     CHECK(half.to_vector<float>() == F{1, 1.0009765625f, INFINITY});
     CHECK((half.slice({{0, 2}}) + half.slice({{0, 2}})).to_vector<float>() == F{2, 2.001953125f});
   });
@@ -159,7 +163,7 @@ TEST_CASE("integers, bools and casts") {
 TEST_CASE("random numbers are the same everywhere, and uniform") {
   F first;
   on_each_device([&](Context& context) {
-    const F u = Tensor::rand({2000}, 42, context).to_vector<float>();
+    const F u = uniform(Key(42, context), {2000}).to_vector<float>();
     if (first.empty()) first = u;
     CHECK(u == first);
     double mean = 0;
@@ -168,8 +172,8 @@ TEST_CASE("random numbers are the same everywhere, and uniform") {
       mean += v / 2000;
     }
     CHECK(std::abs(mean - 0.5) < 0.03);
-    CHECK(Tensor::rand({8}, 43, context).to_vector<float>() != F(u.begin(), u.begin() + 8));
-    const F normal = Tensor::randn({2000}, 7, context).to_vector<float>();
+    CHECK(uniform(Key(43, context), {8}).to_vector<float>() != F(u.begin(), u.begin() + 8));
+    const F normal = tenon::normal(Key(7, context), {2000}).to_vector<float>();
     double square = 0;
     for (const float v : normal) square += v * v / 2000;
     CHECK(std::abs(square - 1) < 0.1);
@@ -180,13 +184,13 @@ TEST_CASE("softmax and variance of narrow floats round once") {
   on_each_device([](Context& context) {
     const Tensor x = tensor(context, random_floats(4 * 96, 5), {4, 96}) * 3;
     for (const DType dtype : {DType::kF16, DType::kBF16}) {
-      const Tensor narrow = x.cast(dtype), wide = narrow.cast(DType::kF32);
+      const Tensor narrow = x.astype(dtype), wide = narrow.astype(DType::kF32);
       const auto same = [](const Tensor& a, const Tensor& b) {
         CHECK(a.dtype() == b.dtype());
         CHECK(a.to_vector<float>() == b.to_vector<float>());
       };
-      same(narrow.softmax(-1), wide.softmax(-1).cast(dtype));
-      same(narrow.var({1}), wide.var({1}).cast(dtype));
+      same(narrow.softmax(-1), wide.softmax(-1).astype(dtype));
+      same(narrow.var(1), wide.var(1).astype(dtype));
     }
   });
 }

@@ -3,6 +3,9 @@
 #include <cmath>
 
 #include "frontend/tensor/state.hpp"
+#include "tenon/literal.hpp"
+#include "tenon/make.hpp"
+#include "tenon/random.hpp"
 #include "tests/tensor/devices.hpp"
 
 using namespace tenon;
@@ -10,13 +13,13 @@ using test::on_each_device;
 
 TEST_CASE("a thousand steps with a changing rate and seed take two plans more than the first") {
   on_each_device([](Context& context) {
-    const Tensor target = Tensor::from<float>({1, -2, 3, 0.5}, {4}, context);
-    Tensor w = Tensor::from<float>({0, 0, 0, 0}, {4}, context);
+    const Tensor target = tensor<float>({1, -2, 3, 0.5}, context);
+    Tensor w = tensor<float>({0, 0, 0, 0}, context);
     for (uint64_t step = 0; step < 1000; ++step) {
       const float rate = 0.5f / static_cast<float>(1 + step / 3);
-      const Tensor noise = Tensor::rand({4}, step * 0x9E3779B97F4A7C15, context);
+      const Tensor noise = uniform(Key(step * 0x9E3779B97F4A7C15, context), {4});
       w = w - (w - target) * rate + (noise - 0.5f) * 0.001f;
-      Tensor::realize({w});
+      realize({w});
     }
     CHECK(runtime_of(context).plan_count() <= 3);
     const std::vector<float> found = w.to_vector<float>(), goal = target.to_vector<float>();
@@ -27,7 +30,7 @@ TEST_CASE("a thousand steps with a changing rate and seed take two plans more th
 TEST_CASE("a seed is data: the numbers are those of a context that knows no other") {
   on_each_device([](Context& context) {
     const auto noise = [](uint64_t seed, Context& on) {
-      return Tensor::rand({7}, seed, on).to_vector<float>();
+      return uniform(Key(seed, on), {7}).to_vector<float>();
     };
     ContextOptions options;
     options.plugins = test::plugin_files();
@@ -45,13 +48,11 @@ TEST_CASE("a seed is data: the numbers are those of a context that knows no othe
 
 TEST_CASE("full, powers and comparisons keep their meaning while the number changes") {
   on_each_device([](Context& context) {
-    const Tensor x = Tensor::from<float>({-1, 0, 2, 5}, {4}, context);
+    const Tensor x = tensor<float>({-1, 0, 2, 5}, context);
     for (const float c : {3.0f, 0.0f, 1.0f, 2.0f, -0.0f, -1.0f, 0.5f, 3.0f}) {
       CAPTURE(c);
-      CHECK(Tensor::full({2, 2}, c, DType::kF32, context).to_vector<float>() ==
-            std::vector<float>(4, c));
-      CHECK(std::signbit(Tensor::full({1}, c, DType::kF32, context).item<float>()) ==
-            std::signbit(c));
+      CHECK(full({2, 2}, c, DType::kF32, context).to_vector<float>() == std::vector<float>(4, c));
+      CHECK(std::signbit(full({1}, c, DType::kF32, context).item<float>()) == std::signbit(c));
       const auto sums = (x * c + c).to_vector<float>();
       const auto less = (x < Tensor(c)).to_vector<bool>();
       const float values[4] = {-1, 0, 2, 5};

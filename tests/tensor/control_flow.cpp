@@ -25,8 +25,8 @@ Tensor last_of(const Tensor& w, const Tensor& xs) {
 
 TEST_CASE("a body is traced once, and used in each trip") {
   on_each_device([](Context& context) {
-    const Tensor w = Tensor::from<float>({2}, {}, context);
-    const Tensor xs = Tensor::from<float>({1, 2, 3}, {3}, context);
+    const Tensor w = tensor<float>(2, context);
+    const Tensor xs = tensor<float>({1, 2, 3}, context);
     int traced = 0;
     const auto step = [&](const Tensors& carried, const Tensors& rows) {
       ++traced;
@@ -47,15 +47,15 @@ TEST_CASE("a body is traced once, and used in each trip") {
 
 TEST_CASE("what a loop captures has gradients, in and out of compiled functions") {
   on_each_device([](Context& context) {
-    const Tensor xs = Tensor::from<float>({1, 2, 3}, {3}, context);
-    const auto slopes = value_and_gradient([](const Tensors& in) { return last_of(in[0], in[1]); });
+    const Tensor xs = tensor<float>({1, 2, 3}, context);
+    const auto slopes = value_and_grad([](const Tensors& in) { return last_of(in[0], in[1]); });
     const auto compiled = compile([&](Tensor w, Tensor x) {
       const auto [value, g] = slopes({w, x});
       return std::tuple(value, g[0], g[1]);
     });
     for (const float at : {2.0f, 3.0f}) {
       // x0 w^2 + x1 w + x2
-      const Tensor w = Tensor::from<float>({at}, {}, context);
+      const Tensor w = tensor<float>(at, context);
       const auto [value, g] = slopes({w, xs});
       CHECK(value.item<float>() == at * at + 2 * at + 3);
       CHECK(g[0].item<float>() == 2 * at + 2);
@@ -72,13 +72,13 @@ TEST_CASE("what a loop captures has gradients, in and out of compiled functions"
 TEST_CASE("trips of any integer type are bounded by their minimum with a number") {
   on_each_device([](Context& context) {
     for (const DType dtype : {DType::kI8, DType::kU8, DType::kI32, DType::kU32, DType::kI64}) {
-      const Tensor n = Tensor::from<int64_t>({3}, {}, context).cast(dtype);
-      Tensor::realize({n});
-      const auto squares = value_and_gradient([&](const Tensors& in) {
+      const Tensor n = tensor<int64_t>(3, context).astype(dtype);
+      realize({n});
+      const auto squares = value_and_grad([&](const Tensors& in) {
         const auto square = [](const Tensor&, const Tensors& x) { return Tensors{x[0] * x[0]}; };
         return fori_loop(0, n.minimum(5), square, {in[0]})[0];
       });
-      const auto [value, g] = squares({Tensor::from<float>({2}, {}, context)});
+      const auto [value, g] = squares({tensor<float>(2, context)});
       CHECK(value.item<float>() == 256);        // x^8
       CHECK(g[0].item<float>() == 8 * 128.0f);  // 8 x^7
     }
@@ -87,15 +87,15 @@ TEST_CASE("trips of any integer type are bounded by their minimum with a number"
 
 TEST_CASE("one plan serves scans of all lengths") {
   on_each_device([](Context& context) {
-    const auto slopes = value_and_gradient([](const Tensors& in) { return last_of(in[0], in[1]); });
+    const auto slopes = value_and_grad([](const Tensors& in) { return last_of(in[0], in[1]); });
     const auto f = compile([&](Tensor w, Tensor x) {
       const auto [value, g] = slopes({w, x});
       return std::tuple(value, g[0]);
     });
     const Size n = Size::symbol("n", 0, 64);
-    const Tensor w = Tensor::from<float>({1}, {}, context);
+    const Tensor w = tensor<float>(1, context);
     for (const int64_t length : {3, 40, 1}) {
-      const Tensor xs = Tensor::arange(length, DType::kF32, context).with_size(0, n);
+      const Tensor xs = arange(length, DType::kF32, context).with_size(0, n);
       const auto [value, of_w] = f(w, xs);
       const float sum = static_cast<float>(length * (length - 1) / 2);
       CHECK(value.item<float>() == sum);
@@ -110,7 +110,7 @@ TEST_CASE("one plan serves scans of all lengths") {
 TEST_CASE("trips and branches may depend on values") {
   on_each_device([](Context& context) {
     const auto twice = [](const Tensor& i, const Tensors& v) {
-      return Tensors{v[0] * 2 + i.cast(DType::kF32)};
+      return Tensors{v[0] * 2 + i.astype(DType::kF32)};
     };
     const auto f = compile([&](Tensor n, Tensor x) {
       const Tensor yes = fori_loop(1, n, twice, {x})[0];
@@ -118,10 +118,10 @@ TEST_CASE("trips and branches may depend on values") {
           n > 3, [&](const Tensors&) { return Tensors{yes}; },
           [](const Tensors& v) { return Tensors{-v[0]}; }, {x})[0];
     });
-    const Tensor x = Tensor::from<float>({1}, {}, context);
-    CHECK(f(Tensor::from<int64_t>({4}, {}, context), x).item<float>() == 19);  // 3, 8, 19
-    CHECK(f(Tensor::from<int64_t>({5}, {}, context), x).item<float>() == 42);
-    CHECK(f(Tensor::from<int64_t>({0}, {}, context), x).item<float>() == -1);
+    const Tensor x = tensor<float>(1, context);
+    CHECK(f(tensor<int64_t>(4, context), x).item<float>() == 19);  // 3, 8, 19
+    CHECK(f(tensor<int64_t>(5, context), x).item<float>() == 42);
+    CHECK(f(tensor<int64_t>(0, context), x).item<float>() == -1);
     CHECK(f.traces() == 1);
     const auto below = [](const Tensors& v) { return v[0] < 100; };
     const auto doubled = [](const Tensors& v) { return Tensors{v[0] * 2}; };
@@ -151,14 +151,14 @@ int64_t work_of_trips(const Tensors& tensors) {
 TEST_CASE("a trip of a scan's gradient costs the same whatever the length") {
   on_each_device([](Context& context) {
     const auto work = [&](int64_t length) {
-      const Tensor w = Tensor::randn({8}, 1, context), xs = Tensor::randn({length, 8}, 2, context);
-      Tensor::realize({w, xs});
+      const Tensor w = normal(Key(1, context), {8}), xs = normal(Key(2, context), {length, 8});
+      realize({w, xs});
       const auto step = [&](const Tensors& carried, const Tensors& rows) {
         const Tensor h = (carried[0] * w + rows[0]).tanh();
         return Scanned{{h}, {h.square()}};
       };
       const Tensor sum = scan(step, {w}, {xs}).outputs[0].sum();
-      return work_of_trips(gradient(sum, {w, xs}));
+      return work_of_trips(grad(sum, {w, xs}));
     };
     CHECK(work(1000) == work(10));
     CHECK(work(10) > 0);
@@ -167,11 +167,11 @@ TEST_CASE("a trip of a scan's gradient costs the same whatever the length") {
 
 TEST_CASE("what a body repeats is captured once") {
   on_each_device([](Context& context) {
-    const Tensor w = Tensor::randn({8, 4}, 1, context), h = Tensor::randn({16, 8}, 2, context);
-    Tensor::realize({w, h});
+    const Tensor w = normal(Key(1, context), {8, 4}), h = normal(Key(2, context), {16, 8});
+    realize({w, h});
     const auto body = [&](const Tensor&, const Tensors& carried) {
-      const Tensor x = carried[0].matmul(w) + w.select(0, 0);
-      return Tensors{x.matmul(w.transpose())};
+      const Tensor x = carried[0].matmul(w) + w.take(0, 0);
+      return Tensors{x.matmul(w.matrix_transpose())};
     };
     const Tensor last = fori_loop(0, 3, body, {h})[0];
     const Node& loop = *node_of(last);
@@ -185,7 +185,7 @@ TEST_CASE("what a body repeats is captured once") {
 
 TEST_CASE("loops refuse what does not fit") {
   on_each_device([](Context& context) {
-    const Tensor x = Tensor::from<float>({1, 2}, {2}, context), n = x.cast(DType::kI64);
+    const Tensor x = tensor<float>({1, 2}, context), n = x.astype(DType::kI64);
     const auto same = [](const Tensors& v) { return v; };
     const auto scanned = [&](const std::function<Scanned(const Tensors&, const Tensors&)>& f,
                              const Tensors& inputs, const ScanOptions& options = {}) {
@@ -209,7 +209,7 @@ TEST_CASE("loops refuse what does not fit") {
         "from it");
     refuses(
         [&] {
-          scanned([](auto& v, auto&) { return Scanned{{v[0].cast(DType::kI32)}, {}}; }, {x});
+          scanned([](auto& v, auto&) { return Scanned{{v[0].astype(DType::kI32)}, {}}; }, {x});
         },
         "of carried value 0, f32[2], got i32[2] from it");
     refuses(
@@ -250,7 +250,7 @@ TEST_CASE("loops refuse what does not fit") {
         "that depends on an argument");
     ContextOptions options = cpu_and_null();
     Context other(options);
-    const Tensor foreign = Tensor::from<float>({1, 2}, {2}, other);
+    const Tensor foreign = tensor<float>({1, 2}, other);
     refuses(
         [&] {
           scanned([&](auto&, auto&) { return Scanned{{foreign}, {}}; }, {x});
@@ -260,9 +260,9 @@ TEST_CASE("loops refuse what does not fit") {
     const auto positive = [](const Tensors& v) { return v[0].sum() > 0; };
     const auto less = [](const Tensors& v) { return Tensors{v[0] - 1}; };
     const Tensor end = while_loop(positive, less, {x})[0];
-    refuses([&] { gradient(end.sum(), {x}); },
+    refuses([&] { grad(end.sum(), {x}); },
             "got the loop \"while_loop\" with trips of unknown bound");
-    CHECK(gradient(while_loop(positive, less, {x}, {.max_trips = 9})[0].sum(), {x})[0]
+    CHECK(grad(while_loop(positive, less, {x}, {.max_trips = 9})[0].sum(), {x})[0]
               .to_vector<float>() == Floats{1, 1});
   });
 }

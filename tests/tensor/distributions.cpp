@@ -122,13 +122,13 @@ TEST_CASE("gamma, beta and Dirichlet draws") {
     for (const auto& [a, b] : {std::pair(0.5, 0.5), std::pair(2.0, 5.0), std::pair(30.0, 1.0)})
       check_continuous(beta(key, a, b, {kDraws}).to_vector<float>(),
                        [&](double x) { return beta_cdf(a, b, x); });
-    const Tensor alpha = Tensor::from<float>({1, 2, 3.5}, {3}, context);
+    const Tensor alpha = tensor<float>({1, 2, 3.5}, context);
     const Tensor rows = dirichlet(key, alpha, {kDraws});
     CHECK(rows.shape() == std::vector<int64_t>{kDraws, 3});
-    CHECK((rows.sum({1}) - 1).abs().max().item<float>() < 1e-6f);
+    CHECK((rows.sum(1) - 1).abs().max().item<float>() < 1e-6f);
     for (int i = 0; i < 3; ++i) {
       const double a = std::vector<double>{1, 2, 3.5}[static_cast<size_t>(i)];
-      check_continuous(rows.select(1, i).to_vector<float>(),
+      check_continuous(rows.take(i, 1).to_vector<float>(),
                        [&](double x) { return beta_cdf(a, 6.5 - a, x); });
     }
   });
@@ -139,13 +139,14 @@ TEST_CASE("integers, counts and choices") {
     const Key key(13, context);
     check_counts((randint(key, {kDraws}, 5, 16) - 5).to_vector<int64_t>(),
                  std::vector<double>(11, 1.0 / 11));
-    check_counts(bernoulli(key, {kDraws}, 0.3).cast(DType::kI64).to_vector<int64_t>(), {0.7, 0.3});
+    check_counts(bernoulli(key, {kDraws}, 0.3).astype(DType::kI64).to_vector<int64_t>(),
+                 {0.7, 0.3});
     for (const double rate : {0.4, 7.5, 10.0, 33.0, 900.0})
       check_counts(poisson(key, rate, {kDraws}).to_vector<int64_t>(), poisson_chances(rate));
-    const Tensor p = Tensor::from<float>({1, 2, 4, 1}, {4}, context);
+    const Tensor p = tensor<float>({1, 2, 4, 1}, context);
     const std::vector<double> chances{0.125, 0.25, 0.5, 0.125};
     check_counts(categorical(key, p.log(), {kDraws}).to_vector<int64_t>(), chances);
-    const Tensor four = Tensor::arange(4, DType::kI64, context);
+    const Tensor four = arange(4, DType::kI64, context);
     check_counts(choice(key, four, {kDraws}, true, p).to_vector<int64_t>(), chances);
     check_counts(choice(key, four, {kDraws}).to_vector<int64_t>(), std::vector<double>(4, 0.25));
   });
@@ -158,12 +159,12 @@ TEST_CASE("orders have each element once, and every order comes") {
     CHECK_FALSE(std::ranges::is_sorted(order));
     std::ranges::sort(order);
     for (int64_t i = 0; i < 500; ++i) CHECK(order[static_cast<size_t>(i)] == i);
-    const Tensor x = Tensor::arange(6, DType::kF32, context).reshape({2, 3});
+    const Tensor x = arange(6, DType::kF32, context).reshape({2, 3});
     CHECK(permutation(key, x, 1).sum().item<float>() == 15);
     std::vector<int64_t> firsts;
     std::vector<int64_t> seconds;
-    const Tensor four = Tensor::arange(4, DType::kI64, context);
-    const Tensor p = Tensor::from<float>({1, 1, 2, 4}, {4}, context);
+    const Tensor four = arange(4, DType::kI64, context);
+    const Tensor p = tensor<float>({1, 1, 2, 4}, context);
     for (const Key& one : key.split(400)) {
       const auto some = choice(one, four, {3}, /*replace=*/false).to_vector<int64_t>();
       CHECK(some[0] != some[1]);

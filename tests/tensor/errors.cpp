@@ -41,8 +41,8 @@ Context& context() {
   return *shared;
 }
 
-Tensor zeros(std::vector<int64_t> shape, DType dtype = DType::kF32) {
-  return Tensor::zeros(std::move(shape), dtype, context());
+Tensor of_zeros(std::vector<int64_t> shape, DType dtype = DType::kF32) {
+  return tenon::zeros(std::move(shape), dtype, context());
 }
 
 TEST_CASE("wrong calls of what makes tensors") {
@@ -64,16 +64,16 @@ TEST_CASE("wrong calls of what makes tensors") {
        "[eye] expected sizes of at least 0 and below 2^63 elements, got [-1, -1]"},
       {[] { tri(3, -2, 0, DType::kF32, context()); },
        "[tri] expected sizes of at least 0 and below 2^63 elements, got [3, -2]"},
-      {[] { tril(zeros({3})); }, "[tril] expected a tensor of rank 2 or more, got rank 1"},
-      {[] { triu(zeros({})); }, "[triu] expected a tensor of rank 2 or more, got rank 0"},
-      {[] { one_hot(zeros({3}), 4); }, "[one_hot] expected integers, got f32"},
-      {[] { one_hot(zeros({3}, DType::kI32), -4); },
+      {[] { tril(of_zeros({3})); }, "[tril] expected a tensor of rank 2 or more, got rank 1"},
+      {[] { triu(of_zeros({})); }, "[triu] expected a tensor of rank 2 or more, got rank 0"},
+      {[] { one_hot(of_zeros({3}), 4); }, "[one_hot] expected integers, got f32"},
+      {[] { one_hot(of_zeros({3}, DType::kI32), -4); },
        "[one_hot] expected a count of at least 0, got -4"},
       {[] {
-         meshgrid({zeros({3}), zeros({2, 2})});
+         meshgrid({of_zeros({3}), of_zeros({2, 2})});
        },
        "[meshgrid] expected tensors of rank 1, got rank 2"},
-      {[] { full_like(zeros({2}, DType::kU8), -1); }, "[full] expected a value of u8, got -1"},
+      {[] { full_like(of_zeros({2}, DType::kU8), -1); }, "[full] expected a value of u8, got -1"},
   });
 }
 
@@ -81,40 +81,40 @@ TEST_CASE("wrong calls of what joins, cuts and repeats") {
   check({
       {[] { stack({}); }, "[stack] expected at least one tensor, got none"},
       {[] {
-         stack({zeros({2}), zeros({3})});
+         stack({of_zeros({2}), of_zeros({3})});
        },
        "[stack] expected equal shapes, got [2] and [3]"},
-      {[] { concatenate({}); }, "[cat] expected at least one tensor, got none"},
+      {[] { concatenate({}); }, "[concatenate] expected at least one tensor, got none"},
       {[] {
-         concatenate({zeros({2, 3}), zeros({2, 4})});
+         concatenate({of_zeros({2, 3}), of_zeros({2, 4})});
        },
-       "[cat] expected equal sizes but on axis 0, got [2, 3] and [2, 4]"},
+       "[concatenate] expected equal sizes but on axis 0, got [2, 3] and [2, 4]"},
       {[] {
-         concatenate({zeros({2}), zeros({2, 1})});
+         concatenate({of_zeros({2}), of_zeros({2, 1})});
        },
-       "[cat] expected equal sizes but on axis 0, got [2] and [2, 1]"},
-      {[] { concatenate({zeros({2})}, 1); }, "[cat] expected an axis in [-1, 1), got 1"},
+       "[concatenate] expected equal sizes but on axis 0, got [2] and [2, 1]"},
+      {[] { concatenate({of_zeros({2})}, 1); }, "[concatenate] expected an axis in [-1, 1), got 1"},
       {[] {
-         split(zeros({5}), {2, 2});
+         split(of_zeros({5}), {2, 2});
        },
        "[split] expected sizes that add up to 5, got [2, 2]"},
       {[] {
-         split(zeros({5}), {7, -2});
+         split(of_zeros({5}), {7, -2});
        },
        "[split] expected sizes that add up to 5, got [7, -2]"},
-      {[] { chunk(zeros({5}), 0); }, "[chunk] expected a count above 0, got 0"},
-      {[] { tile(zeros({2}), {-1}); },
+      {[] { chunk(of_zeros({5}), 0); }, "[chunk] expected a count above 0, got 0"},
+      {[] { tile(of_zeros({2}), {-1}); },
        "[tile] expected sizes of at least 0 and below 2^63 elements, got [-1]"},
-      {[] { repeat(zeros({2}), -1, 0); }, "[repeat] expected a count of at least 0, got -1"},
+      {[] { repeat(of_zeros({2}), -1, 0); }, "[repeat] expected a count of at least 0, got -1"},
       {[] {
-         roll(zeros({2, 2}), {1, 2}, {0});
+         roll(of_zeros({2, 2}), {1, 2}, {0});
        },
        "[roll] expected a shift for each axis or one without axes, got 2 shifts and 1 axes"},
   });
 }
 
 TEST_CASE("wrong calls of what moves axes and takes parts") {
-  const Tensor m = zeros({3, 4});
+  const Tensor m = of_zeros({3, 4});
   check({
       {[&] {
          moveaxis(m, {0}, {1, 0});
@@ -125,12 +125,12 @@ TEST_CASE("wrong calls of what moves axes and takes parts") {
        },
        "[moveaxis] expected each axis once, got 0, 0"},
       {[&] { rot90(m, 1, 1, -1); }, "[rot90] expected two axes, got 1 twice"},
-      {[&] { squeeze(m, {1}); }, "[squeeze] expected size 1 on axis 1, got 4"},
-      {[&] { expand_dims(m, {3}); }, "[expand_dims] expected an axis in [-3, 3), got 3"},
+      {[&] { squeeze(m, 1); }, "[squeeze] expected size 1 on axis 1, got 4"},
+      {[&] { expand_dims(m, 3); }, "[expand_dims] expected an axis in [-3, 3), got 3"},
       {[&] {
          broadcast_to(m, {4, 3});
        },
-       "[expand] expected shapes that broadcast, got [3, 4] and [4, 3]"},
+       "[broadcast_to] expected shapes that broadcast, got [3, 4] and [4, 3]"},
       {[&] {
          as_strided(m, {2, 7}, {6, 1});
        },
@@ -142,7 +142,7 @@ TEST_CASE("wrong calls of what moves axes and takes parts") {
        "[as_strided] expected a stride for each of 1 axes, got 2"},
       {[&] { diagonal(m, 0, 1, 1); }, "[diagonal] expected two axes, got 1 twice"},
       {[] {
-         diag(zeros({2, 2, 2}));
+         diag(of_zeros({2, 2, 2}));
        },
        "[diag] expected a tensor of rank 1 or 2, got rank 3"},
       {[&] { unfold(m, 1, 5); },
@@ -168,7 +168,7 @@ TEST_CASE("wrong calls of what moves axes and takes parts") {
        },
        "[pad] expected sides in [0, 3] on axis 0 of size 3, got 0 and 4"},
       {[] {
-         pad(zeros({0}), {{1, 0}}, PadMode::kReplicate);
+         pad(of_zeros({0}), {{1, 0}}, PadMode::kReplicate);
        },
        "[pad] expected sides in [0, 0] on axis 0 of size 0, got 1 and 0"},
       {[&] {
@@ -179,10 +179,10 @@ TEST_CASE("wrong calls of what moves axes and takes parts") {
 }
 
 TEST_CASE("wrong calls of elementwise functions") {
-  const Tensor x = zeros({3}), n = zeros({3}, DType::kI32), b = zeros({3}, DType::kBool);
+  const Tensor x = of_zeros({3}), n = of_zeros({3}, DType::kI32), b = of_zeros({3}, DType::kBool);
   check({
-      {[&] { x + zeros({4}); }, "[add] expected shapes that broadcast, got [3] and [4]"},
-      {[&] { atan2(x, zeros({2})); }, "[atan2] expected shapes that broadcast, got [3] and [2]"},
+      {[&] { x + of_zeros({4}); }, "[add] expected shapes that broadcast, got [3] and [4]"},
+      {[&] { atan2(x, of_zeros({2})); }, "[atan2] expected shapes that broadcast, got [3] and [2]"},
       {[&] { sign(b); }, "[sign] expected numbers, got bool"},
       {[&] { fmod(b, b); }, "[fmod] expected numbers, got bool"},
       {[&] { remainder(b, b); }, "[remainder] expected numbers, got bool"},
@@ -195,7 +195,7 @@ TEST_CASE("wrong calls of elementwise functions") {
       {[&] { celu(x, 0); }, "[celu] expected an alpha that is not 0, got 0"},
       {[&] { nan_to_num(x, 1e300); }, "[nan_to_num] expected a value of f32, got 1e+300"},
       {[&] { n + 3000000000; }, "[add] expected a value of i32, got 3000000000"},
-      {[&] { clip(zeros({3}, DType::kU8), -1, 5); }, "[max] expected a value of u8, got -1"},
+      {[&] { clip(of_zeros({3}, DType::kU8), -1, 5); }, "[max] expected a value of u8, got -1"},
       {[] { promote_types(DType::kVoid, DType::kF32); },
        "[promote_types] expected dtypes of tensors, got void"},
   });

@@ -14,7 +14,7 @@ using Doubles = std::vector<double>;
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
-Tensor matrix(Context& context) { return Tensor::from<float>({1, 2, 3, 4, 5, 6}, {2, 3}, context); }
+Tensor matrix(Context& context) { return tensor<float>({{1, 2, 3}, {4, 5, 6}}, context); }
 
 TEST_CASE("offsets of diagonals may be any number") {
   on_each_device([](Context& context) {
@@ -29,9 +29,8 @@ TEST_CASE("offsets of diagonals may be any number") {
     CHECK(diagonal(x, kLeast).size() == 0);
     CHECK(diagonal(x, kMost).size() == 0);
     CHECK(trace(x, kLeast).item<float>() == 0);
-    refuses([&] { diag(x.flatten(), kLeast); },
-            "[pad] expected sides of at least 0 and below 2^63");
-    refuses([&] { diag(x.flatten(), kMost); }, "[pad] expected sides of at least 0 and below 2^63");
+    refuses([&] { diag(x.ravel(), kLeast); }, "[pad] expected sides of at least 0 and below 2^63");
+    refuses([&] { diag(x.ravel(), kMost); }, "[pad] expected sides of at least 0 and below 2^63");
   });
 }
 
@@ -81,7 +80,7 @@ TEST_CASE("ends may lie farther apart than the dtype holds") {
     };
     CHECK(range(1.5e308, 3, DType::kF64).to_vector<double>() == Doubles{-1.5e308, 0, 1.5e308});
     CHECK(range(3e38, 2, DType::kF32).to_vector<float>() == Floats{-3e38f, 3e38f});
-    const Tensor x = Tensor::from<double>({-1e308, 1e308, 1.2e308}, {3}, context);
+    const Tensor x = tensor<double>({-1e308, 1e308, 1.2e308}, context);
     CHECK(histogram(x, 2, -1.5e308, 1.5e308).counts.to_vector<int64_t>() ==
           std::vector<int64_t>{1, 2});
   });
@@ -89,21 +88,21 @@ TEST_CASE("ends may lie farther apart than the dtype holds") {
 
 TEST_CASE("exponents and counts beyond the dtype") {
   on_each_device([](Context& context) {
-    const Tensor x = Tensor::from<float>({0.5f, -1, 2}, {3}, context);
+    const Tensor x = tensor<float>({0.5f, -1, 2}, context);
     CHECK(x.pow(1e300).to_vector<float>() == Floats{0, 1, INFINITY});
     CHECK(x.pow(-1e300).to_vector<float>() == Floats{INFINITY, 1, 0});
-    const Tensor turn = Tensor::from<float>({0, -1, 1, 0}, {2, 2}, context);
+    const Tensor turn = tensor<float>({{0, -1}, {1, 0}}, context);
     CHECK(matrix_power(turn, kLeast).to_vector<float>() == Floats{1, 0, 0, 1});
-    refuses([&] { bincount(Tensor::from<int64_t>({kMost}, {1}, context)); },
+    refuses([&] { bincount(tensor<int64_t>({kMost}, context)); },
             "[bincount] expected integers below 2^63 - 1");
-    refuses([&] { bincount(Tensor::from<uint64_t>({~uint64_t{0}}, {1}, context)); },
+    refuses([&] { bincount(tensor<uint64_t>({~uint64_t{0}}, context)); },
             "[bincount] expected integers below 2^63 - 1");
   });
 }
 
 TEST_CASE("factors of very large and very small matrices") {
   on_each_device([](Context& context) {
-    const Tensor a = Tensor::from<double>({4, 1, 1, 3, 2, 2}, {3, 2}, context).cast(DType::kF32);
+    const Tensor a = tensor<double>({{4, 1}, {1, 3}, {2, 2}}, context).astype(DType::kF32);
     const Floats values = svd(a).values.to_vector<float>();
     const Floats r = qr(a).r.to_vector<float>();
     for (const float scale : {1e30f, 1e-30f}) {
@@ -120,11 +119,10 @@ TEST_CASE("factors of very large and very small matrices") {
 TEST_CASE("a dtype that is none is refused") {
   on_each_device([](Context& context) {
     const Tensor x = matrix(context);
-    refuses([&] { Tensor::zeros({2}, DType::kVoid, context); },
-            "[full] expected a dtype, got none");
+    refuses([&] { zeros({2}, DType::kVoid, context); }, "[full] expected a dtype, got none");
     refuses([&] { ones_like(x, DType::kVoid); }, "[full] expected a dtype, got none");
-    refuses([&] { x.cast(static_cast<DType>(200)); }, "expected a dtype, got code 200");
-    refuses([&] { Tensor::zeros({2}, static_cast<DType>(200), context); },
+    refuses([&] { x.astype(static_cast<DType>(200)); }, "expected a dtype, got code 200");
+    refuses([&] { zeros({2}, static_cast<DType>(200), context); },
             "expected a dtype, got code 200");
   });
 }
@@ -136,7 +134,7 @@ TEST_CASE("an array without its bytes is refused") {
   refuses([&] { to_string(array); }, "[print] " + why);
   refuses([&] { write_npy("/nonexistent/x.npy", array); }, "[write_npy] " + why);
   on_each_device(
-      [&](Context& context) { refuses([&] { Tensor::from(array, context); }, "[from] " + why); });
+      [&](Context& context) { refuses([&] { tensor(array, context); }, "[tensor] " + why); });
   const Array whole = Array::zeros(DType::kF32, {5});
   CHECK(to_string(whole, {.threshold = 1, .edge_items = kMost}) == "[0. 0. 0. 0. 0.]");
 }
@@ -146,12 +144,13 @@ TEST_CASE("what is refused is named as it was called") {
     const Tensor x = matrix(context);
     refuses([&] { x.softmax(2); }, "[softmax] expected an axis in [-2, 2), got 2");
     refuses([&] { x.layer_norm(2); }, "[layer_norm] expected an axis in [-2, 2), got 2");
-    refuses([&] { x.mean({2}); }, "[mean] expected an axis in [-2, 2), got 2");
-    refuses([&] { x.var({2}); }, "[var] expected an axis in [-2, 2), got 2");
-    refuses([&] { all(x, {2}); }, "[all] expected an axis in [-2, 2), got 2");
-    refuses([&] { count_nonzero(x, {2}); }, "[count_nonzero] expected an axis in [-2, 2), got 2");
-    const Tensor two = x.unsqueeze(0).expand({2, 2, 3}), three = x.unsqueeze(0).expand({3, 2, 3});
-    refuses([&] { two.matmul(three.transpose()); },
+    refuses([&] { x.mean(2); }, "[mean] expected an axis in [-2, 2), got 2");
+    refuses([&] { x.var(2); }, "[var] expected an axis in [-2, 2), got 2");
+    refuses([&] { all(x, 2); }, "[all] expected an axis in [-2, 2), got 2");
+    refuses([&] { count_nonzero(x, 2); }, "[count_nonzero] expected an axis in [-2, 2), got 2");
+    const Tensor two = x.expand_dims(0).broadcast_to({2, 2, 3}),
+                 three = x.expand_dims(0).broadcast_to({3, 2, 3});
+    refuses([&] { two.matmul(three.matrix_transpose()); },
             "[matmul] expected shapes that broadcast, got [2] and [3]");
   });
 }

@@ -42,7 +42,7 @@ TEST_CASE("transforms of large lengths") {
       const Tensor real = normal(keys[0], {n}, 0, 1, DType::kF64);
       const Tensor imag = normal(keys[1], {n}, 0, 1, DType::kF64);
       const ComplexPair y = fft({real, imag}), back = ifft(y), half = rfft(real);
-      Tensor::realize({real, imag, y.real, y.imag, back.real, back.imag, half.real, half.imag});
+      realize({real, imag, y.real, y.imag, back.real, back.imag, half.real, half.imag});
       const std::vector<double> a = real.to_vector<double>(), b = imag.to_vector<double>();
       const std::vector<double> none(a.size(), 0.0);
       const std::vector<double> y_real = y.real.to_vector<double>(),
@@ -68,15 +68,15 @@ TEST_CASE("transforms of large lengths") {
 TEST_CASE("a transform is planned once for a length") {
   on_each_device([](Context& context) {
     const auto spectrum = [&](uint64_t seed) {
-      const ComplexPair y = rfft(Tensor::rand({100}, seed, context));
-      Tensor::realize({y.real, y.imag});
+      const ComplexPair y = rfft(uniform(Key(seed, context), {100}));
+      realize({y.real, y.imag});
       return y;
     };
     for (const uint64_t seed : {1, 2, 3}) spectrum(seed);  // the seed becomes an input
     const size_t plans = runtime_of(context).plan_count();
     const Tensor total = spectrum(4).real.slice({Slice{0, 1}});
     CHECK(runtime_of(context).plan_count() == plans);
-    CHECK(std::abs(total.item<float>() - Tensor::rand({100}, 4, context).sum().item<float>()) <
+    CHECK(std::abs(total.item<float>() - uniform(Key(4, context), {100}).sum().item<float>()) <
           1e-4f);
   });
 }
@@ -89,7 +89,7 @@ TEST_CASE("convolutions by transforms are those by sums") {
     const Tensor kernel = normal(keys[1], {plain ? 9 : 201}, 0, 1, DType::kF64);
     for (const Convolution mode : {Convolution::kFull, Convolution::kSame, Convolution::kValid}) {
       const Tensor by_sums = convolve(x, kernel, mode);
-      const Tensor by_transforms = fft_convolve(x, kernel.unsqueeze(0), mode, {1});
+      const Tensor by_transforms = fft_convolve(x, kernel.expand_dims(0), mode, {1});
       CHECK(by_sums.shape() == by_transforms.shape());
       CHECK(largest(by_sums - by_transforms) < 1e-11);
     }
@@ -98,15 +98,15 @@ TEST_CASE("convolutions by transforms are those by sums") {
 
 TEST_CASE("transforms refuse what has no length") {
   on_each_device([](Context& context) {
-    const Tensor x = Tensor::ones({2, 3}, DType::kF32, context);
-    const Tensor none = Tensor::ones({2, 0}, DType::kF32, context);
-    const Tensor scalar = Tensor::ones({}, DType::kF32, context);
+    const Tensor x = ones({2, 3}, DType::kF32, context);
+    const Tensor none = ones({2, 0}, DType::kF32, context);
+    const Tensor scalar = ones({}, DType::kF32, context);
     refuses([&] { rfft(x, 2); }, "[rfft] expected an axis in [-2, 2), got 2");
     refuses([&] { rfft(scalar); }, "[rfft] expected an axis in [0, 0), got -1");
     refuses([&] { rfft(none); }, "[rfft] expected a non-empty axis, got size 0 on axis 1");
     refuses([&] { fft({none, none}); }, "[fft] expected a non-empty axis, got size 0 on axis 1");
     refuses([&] { ifft({x, none}); }, "[ifft] expected shapes that broadcast");
-    refuses([&] { rfft(scalar.expand({int64_t{1} << 40})); },
+    refuses([&] { rfft(scalar.broadcast_to({int64_t{1} << 40})); },
             "[rfft] expected a length of at most 67108864, got 1099511627776");
     refuses([&] { irfft(x, x, INT64_MAX); }, "[irfft] expected a length of at most 67108864");
     refuses([&] { irfft(x, x, 0); }, "[irfft] expected a length of at least 1, got 0");
@@ -119,12 +119,12 @@ TEST_CASE("transforms refuse what has no length") {
     refuses([&] { rfftfreq(3, 1, DType::kI32); }, "[rfftfreq] expected a float dtype, got i32");
     refuses([&] { fftshift(x, {3}); }, "[fftshift] expected an axis in [-2, 2), got 3");
     refuses([&] { convolve(x, x); }, "[convolve] expected a kernel of rank 1, got rank 2");
-    refuses([&] { convolve(none, x.flatten()); },
+    refuses([&] { convolve(none, x.ravel()); },
             "[convolve] expected at least one element of each, got 0 and 6");
-    refuses([&] { fft_convolve(x, x.flatten()); },
+    refuses([&] { fft_convolve(x, x.ravel()); },
             "[fft_convolve] expected two tensors of one rank above 0, got ranks 2 and 1");
     refuses([&] { fft_convolve(x, none); }, "[fft_convolve] expected non-empty axes, got [2, 3]");
-    refuses([&] { fft_convolve(x, x.transpose(), Convolution::kValid); },
+    refuses([&] { fft_convolve(x, x.matrix_transpose(), Convolution::kValid); },
             "[fft_convolve] expected one to be at least as large as the other on each axis");
   });
 }

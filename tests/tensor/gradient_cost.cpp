@@ -23,11 +23,11 @@ RunStats stats_of(const std::vector<Tensor>& tensors) {
 
 TEST_CASE("the gradient of a concatenation is made of views") {
   on_each_device([](Context& context) {
-    const Tensor a = Tensor::randn({8, 4}, 1, context), b = Tensor::randn({8, 6}, 2, context);
-    const Tensor seed = Tensor::randn({8, 10}, 3, context);
-    Tensor::realize({a, b, seed});
-    const Tensor all = Tensor::cat({a, b}, 1);
-    const std::vector<Tensor> g = gradient(all, {a, b}, seed);
+    const Tensor a = normal(Key(1, context), {8, 4}), b = normal(Key(2, context), {8, 6});
+    const Tensor seed = normal(Key(3, context), {8, 10});
+    realize({a, b, seed});
+    const Tensor all = concatenate({a, b}, 1);
+    const std::vector<Tensor> g = grad(all, {a, b}, seed);
     // Of an update that reads the gradients, no kernel is theirs.
     const int plain =
         stats_of({a - seed.slice({{}, Slice{0, 4}}), b - seed.slice({{}, Slice{4, 10}})}).kernels;
@@ -39,14 +39,14 @@ TEST_CASE("the gradient of a concatenation is made of views") {
 TEST_CASE("each part of a concatenation of many has a gradient of a few nodes") {
   on_each_device([](Context& context) {
     std::vector<Tensor> parts;
-    for (int i = 0; i < 100; ++i) parts.push_back(Tensor::full({3}, i, DType::kF32, context));
-    const Tensor seed = Tensor::randn({300}, 3, context);
-    Tensor::realize({seed});
-    for (Tensor& part : parts) Tensor::realize({part});
-    const Tensor all = Tensor::cat(parts);
-    CHECK(stats_of({Tensor::cat({parts.begin(), parts.begin() + 8})}).kernels == 1);
-    const std::vector<Tensor> g = gradient(all, parts, seed);
-    CHECK(stats_of(gradient(all.square().sum(), parts)).programs < 50);
+    for (int i = 0; i < 100; ++i) parts.push_back(full({3}, i, DType::kF32, context));
+    const Tensor seed = normal(Key(3, context), {300});
+    realize({seed});
+    for (Tensor& part : parts) realize({part});
+    const Tensor all = concatenate(parts);
+    CHECK(stats_of({concatenate({parts.begin(), parts.begin() + 8})}).kernels == 1);
+    const std::vector<Tensor> g = grad(all, parts, seed);
+    CHECK(stats_of(grad(all.square().sum(), parts)).programs < 50);
     for (const size_t i : {0, 42, 99}) {
       CHECK(topological({node_of(g[i])}).size() < 100);
       const Tensor own =

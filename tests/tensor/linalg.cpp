@@ -16,10 +16,10 @@ using I = std::vector<int64_t>;
 double distance(const Tensor& a, const Tensor& b) {
   const double ulp = a.dtype() == DType::kF64 ? 0x1p-52 : 0x1p-23;
   const Tensor largest = b.abs().max().maximum(1);
-  return ((a - b).abs().max() / largest).cast(DType::kF64).item<double>() / ulp;
+  return ((a - b).abs().max() / largest).astype(DType::kF64).item<double>() / ulp;
 }
 
-Tensor turned(const Tensor& x) { return x.transpose(); }
+Tensor turned(const Tensor& x) { return x.matrix_transpose(); }
 
 Tensor identity(const Tensor& x, int64_t n) { return eye(n, {}, 0, x.dtype(), x.context()); }
 
@@ -37,15 +37,15 @@ TEST_CASE("factors multiply to the matrix") {
         CHECK(distance(f.q.matmul(f.r), a) < 64);
         CHECK(distance(turned(f.q).matmul(f.q), identity(x, n)) < 64);
         const SVD s = svd(a);
-        CHECK(distance((s.u * s.values.unsqueeze(-2)).matmul(s.vh), a) < 128);
+        CHECK(distance((s.u * s.values.expand_dims(-2)).matmul(s.vh), a) < 128);
         CHECK(distance(turned(s.u).matmul(s.u), identity(x, n)) < 64);
         CHECK(distance(s.vh.matmul(turned(s.vh)), identity(x, n)) < 128);
       }
       const LU f = lu(square);
-      const Tensor rows = f.permutation.unsqueeze(-1).expand(square.shape());
+      const Tensor rows = f.permutation.expand_dims(-1).broadcast_to(square.shape());
       CHECK(distance(f.lower.matmul(f.upper), square.gather(1, rows)) < 64);
       const Eigen e = eigh(even);
-      CHECK(distance(even.matmul(e.vectors), e.vectors * e.values.unsqueeze(-2)) < 256);
+      CHECK(distance(even.matmul(e.vectors), e.vectors * e.values.expand_dims(-2)) < 256);
       CHECK(distance(turned(e.vectors).matmul(e.vectors), identity(x, n)) < 128);
     }
   });
@@ -53,8 +53,8 @@ TEST_CASE("factors multiply to the matrix") {
 
 TEST_CASE("a matrix without full rank has a least solution") {
   on_each_device([](Context& context) {
-    const Tensor a = Tensor::from<float>({1, 2, 2, 4, 3, 6}, {3, 2}, context);
-    const Tensor b = Tensor::from<float>({1, 2, 3}, {3}, context);
+    const Tensor a = tensor<float>({{1, 2}, {2, 4}, {3, 6}}, context);
+    const Tensor b = tensor<float>({1, 2, 3}, context);
     const auto x = lstsq(a, b).to_vector<float>();  // along [1, 2]
     CHECK(std::abs(x[0] - 0.2f) < 1e-6f);
     CHECK(std::abs(x[1] - 0.4f) < 1e-6f);
@@ -66,8 +66,8 @@ TEST_CASE("a matrix without full rank has a least solution") {
 
 TEST_CASE("linear algebra refuses what does not fit") {
   on_each_device([](Context& context) {
-    const Tensor x = Tensor::ones({2, 3}, DType::kF32, context);
-    const Tensor v = Tensor::ones({3}, DType::kF32, context);
+    const Tensor x = ones({2, 3}, DType::kF32, context);
+    const Tensor v = ones({3}, DType::kF32, context);
     refuses([&] { einsum("ij,jk->ik", {x}); },
             "[einsum] expected 2 tensors for 'ij,jk->ik', got 1");
     refuses([&] { einsum("ij,jk->ik", {x, x}); }, "[einsum] expected one size for each label");

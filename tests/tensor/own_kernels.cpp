@@ -13,7 +13,7 @@ using namespace tenon::test;
 TEST_CASE("rules reach what was compiled before") {
   on_each_device([](Context& context) {
     const auto f = compile([](const Tensor& x) { return x.exp().log() + 1; });
-    const Tensor x = Tensor::from<float>({1, 200}, {2}, context);
+    const Tensor x = tensor<float>({1, 200}, context);
     CHECK(std::isinf(f(x).to_vector<float>()[1]));
     refuses([&] { context.add_rules("log_of_exp: ln(exp(x)) -> x where f32", "my.rules"); },
             "my.rules:1: expected equal sides of 'log_of_exp', got for f32 with x = ");
@@ -28,7 +28,7 @@ TEST_CASE("rules reach what was compiled before") {
 TEST_CASE("kernels of one's own reach what was compiled before") {
   on_each_device([](Context& context) {
     const auto f = compile([](const Tensor& x) { return x * 2 + x; });
-    const Tensor x = Tensor::from<float>({1, 2, 3, 4}, {4}, context);
+    const Tensor x = tensor<float>({1, 2, 3, 4}, context);
     const std::vector<float> expected{3, 6, 9, 12};
     CHECK(f(x).to_vector<float>() == expected);
     const std::vector<KernelInfo> kernels = context.kernels();

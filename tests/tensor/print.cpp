@@ -2,6 +2,9 @@
 // Text of tensors: what NumPy prints, for the arrays of goldens/print.json.
 #include "tenon/print.hpp"
 
+#include "tenon/literal.hpp"
+#include "tenon/make.hpp"
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <fstream>
@@ -43,13 +46,13 @@ TEST_CASE("print: options, narrow floats, tensors") {
   options.precision = 2;
   options.threshold = 4;
   options.edge_items = 1;
-  const Tensor x = Tensor::from<float>({1.0f / 3, 2, 3, 4, 5.125f}, {5});
+  const Tensor x = tensor<float>({1.0f / 3, 2, 3, 4, 5.125f});
   CHECK(to_string(x, options) == "[0.33 ... 5.12]");
   options.line_width = 8;
   options.threshold = 100;
-  CHECK(to_string(Tensor::from<int32_t>({10, 11, 12, 13}, {4}), options) == "[10 11\n 12 13]");
-  CHECK(to_string(x.cast(DType::kBF16)) == "[0.334 2.    3.    4.    5.12 ]");
-  CHECK(to_string(x.cast(DType::kF8E4M3)) == "[0.34 2.   3.   4.   5.  ]");
+  CHECK(to_string(tensor<int32_t>({10, 11, 12, 13}), options) == "[10 11\n 12 13]");
+  CHECK(to_string(x.astype(DType::kBF16)) == "[0.334 2.    3.    4.    5.12 ]");
+  CHECK(to_string(x.astype(DType::kF8E4M3)) == "[0.34 2.   3.   4.   5.  ]");
   std::ostringstream out;
   out << x;
   CHECK(out.str() == to_string(x));
@@ -60,7 +63,7 @@ TEST_CASE("print: options, narrow floats, tensors") {
 
 TEST_CASE("describe: what is finite, and how much is not") {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
-  const Description d = describe(Tensor::from<float>({1, nan, -inf, 4, inf, 1}, {2, 3}));
+  const Description d = describe(tensor<float>({{1, nan, -inf}, {4, inf, 1}}));
   CHECK(d.count == 6);
   CHECK(d.nan_count == 1);
   CHECK(d.infinite_count == 2);
@@ -70,7 +73,7 @@ TEST_CASE("describe: what is finite, and how much is not") {
   CHECK_THAT(to_string(d),
              Catch::Matchers::StartsWith("f32[2, 3] on ") &&
                  Catch::Matchers::EndsWith("min 1, mean 2, max 4, 1 NaN, 2 infinite"));
-  CHECK(std::isnan(describe(Tensor::zeros({0})).mean));
+  CHECK(std::isnan(describe(zeros({0})).mean));
 }
 
 }  // namespace

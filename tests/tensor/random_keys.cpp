@@ -23,7 +23,7 @@ std::vector<uint32_t> words_of(const Key& key) { return key.words().to_vector<ui
 TEST_CASE("a key splits on the host as in a graph") {
   on_each_device([](Context& context) {
     const Key seeded(7, context);
-    const Key traced(Tensor::from<uint32_t>({7, 0}, {2}, context));
+    const Key traced(tensor<uint32_t>({7, 0}, context));
     const auto a = seeded.split(3), b = traced.split(3);
     std::set<std::vector<uint32_t>> all{words_of(seeded)};
     for (size_t i = 0; i < a.size(); ++i) {
@@ -103,8 +103,8 @@ TEST_CASE("a key that is used twice is reported") {
 TEST_CASE("draws refuse what has no distribution") {
   on_each_device([](Context& context) {
     const Key key(1, context);
-    const Tensor x = Tensor::arange(3, DType::kI64, context);
-    refuses([&] { Key(x.cast(DType::kU32)); }, "[key] expected u32[2], got u32[3]");
+    const Tensor x = arange(3, DType::kI64, context);
+    refuses([&] { Key(x.astype(DType::kU32)); }, "[key] expected u32[2], got u32[3]");
     refuses([&] { key.split(-1); }, "[split] expected a count in [0, 2^31), got -1");
     refuses([&] { uniform(key, {2}, 0, 1, DType::kI32); },
             "[uniform] expected a float dtype, got i32");
@@ -128,7 +128,7 @@ TEST_CASE("draws refuse what has no distribution") {
     refuses([&] { permutation(key, -1); }, "[permutation] expected a size of at least 0, got -1");
     refuses([&] { choice(key, x, {4}, false); },
             "[choice] expected at most 3 elements without replacement, got 4");
-    refuses([&] { choice(key, x, {2}, true, Tensor::ones({2}, DType::kF32, context)); },
+    refuses([&] { choice(key, x, {2}, true, ones({2}, DType::kF32, context)); },
             "[choice] expected chances [3], got [2]");
   });
 }

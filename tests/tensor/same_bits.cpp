@@ -43,13 +43,12 @@ TEST_CASE("many values that are added to few rows are added in their order, by a
     for (const float v : sums) expected.push_back(std::bit_cast<uint32_t>(v));
     for (const int threads : {1, 2}) {
       Context context(processor(threads));
-      const Tensor x =
-          Tensor::from<float>(std::span<const float>(values), {kCount, columns}, context);
-      const Tensor at = Tensor::from<int64_t>(std::span<const int64_t>(ids), {kCount}, context);
+      const Tensor x = tensor<float>(std::span<const float>(values), {kCount, columns}, context);
+      const Tensor at = tensor<int64_t>(std::span<const int64_t>(ids), {kCount}, context);
       const auto add = compile(
           [&](const Tensor& v, const Tensor& id) {
-            const Tensor none = Tensor::zeros({kRows, columns}, DType::kF32, v.context());
-            return none.scatter_add(0, id.unsqueeze(1).expand({kCount, columns}), v);
+            const Tensor none = zeros({kRows, columns}, DType::kF32, v.context());
+            return none.scatter_add(0, id.expand_dims(1).broadcast_to({kCount, columns}), v);
           },
           {.name = "add"});
       for (int run = 0; run < 20; ++run) REQUIRE(bits_of(add(x, at)) == expected);
@@ -59,12 +58,12 @@ TEST_CASE("many values that are added to few rows are added in their order, by a
 
 TEST_CASE("losses and gradients have the same bits in every run of two threads") {
   Context context(processor(2));
-  const Tensor logits = Tensor::randn({24, 9000}, 3, context);
-  const Tensor labels = Tensor::arange(24, DType::kI64, context) * 300;
+  const Tensor logits = normal(Key(3, context), {24, 9000});
+  const Tensor labels = arange(24, DType::kI64, context) * 300;
   const auto step = compile(
       [](const Tensor& x, const Tensor& y) {
-        const Tensor weights = log_softmax(x).gather(1, y.unsqueeze(1));
-        return gradient(weights.sum(), {x})[0];
+        const Tensor weights = log_softmax(x).gather(1, y.expand_dims(1));
+        return grad(weights.sum(), {x})[0];
       },
       {.name = "step"});
   const std::vector<uint32_t> first = bits_of(step(logits, labels));

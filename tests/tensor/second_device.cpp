@@ -11,20 +11,20 @@ using Function1 = std::function<Tensor(const Tensor&)>;
 
 Tensor slope(const Function1& f, const Tensor& x) {
   const auto loss = [&](const std::vector<Tensor>& in) { return f(in[0]).sum(); };
-  return value_and_gradient(loss)({x}).gradients[0];
+  return value_and_grad(loss)({x}).gradients[0];
 }
 
 TEST_CASE("functions and gradients on the second device are those of the first") {
   if (plugin_files().size() < 2) SKIP("one plugin alone is built");
   Context context(cpu_and_null());
-  const Tensor x = Tensor::from<float>({4, 1, 1, 3}, {2, 2}, context);
+  const Tensor x = tensor<float>({{4, 1}, {1, 3}}, context);
   const Tensor there = x.to("null");
-  Tensor::realize({there});
+  realize({there});
   const Function1 functions[] = {
       [](const Tensor& a) { return cumsum(a); },
       [](const Tensor& a) { return det(a); },
       [](const Tensor& a) { return cholesky(a); },
-      [](const Tensor& a) { return a.take(0, argsort(a.select(1, 0))); },
+      [](const Tensor& a) { return a.take(argsort(a.take(0, 1)), 0); },
       [](const Tensor& a) { return checkpoint([](const auto& in) { return in; })({a * a})[0]; },
   };
   for (const Function1& f : functions) {

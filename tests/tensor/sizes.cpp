@@ -23,7 +23,7 @@ Tensor rows(int64_t count, Context& context, float first = 1) {
   std::vector<float> values(static_cast<size_t>(count) * 4);
   std::iota(values.begin(), values.end(), first);
   for (float& value : values) value = std::fmod(value * 7, 11.0F) - 5;
-  return Tensor::from<float>(values, {count, 4}, context);
+  return tensor<float>(values, {count, 4}, context);
 }
 
 struct Case {
@@ -37,29 +37,29 @@ const std::vector<Case>& cases() {
        [](const Tensor& x) {
          return x * 2 + x.slice({Slice{0, 1}});
        }},
-      {"where", [](const Tensor& x) { return Tensor::where(x > 0, x, constant_like(x, -1)); }},
-      {"sum", [](const Tensor& x) { return x.sum({0}); }},
-      {"mean", [](const Tensor& x) { return x.mean({0}) + x.mean(); }},
-      {"var", [](const Tensor& x) { return x.var({0}) + var(x, {0}, false, 0.5); }},
-      {"max", [](const Tensor& x) { return x.max({0}, true) - x.min({0}, true); }},
+      {"where", [](const Tensor& x) { return where(x > 0, x, constant_like(x, -1)); }},
+      {"sum", [](const Tensor& x) { return x.sum(0); }},
+      {"mean", [](const Tensor& x) { return x.mean(0) + x.mean(); }},
+      {"var", [](const Tensor& x) { return x.var(0) + var(x, 0, false, 0.5); }},
+      {"max", [](const Tensor& x) { return x.max(0, true) - x.min(0, true); }},
       {"argmax", [](const Tensor& x) { return x.argmax(0) + argmin(x, 0); }},
       {"any", [](const Tensor& x) { return any(x > 3, {0}) | all(x < 3, {0}); }},
       {"softmax", [](const Tensor& x) { return x.softmax(0) + x.softmax(1); }},
-      {"log_softmax", [](const Tensor& x) { return log_softmax(x, {0}) + logsumexp(x, {0}); }},
+      {"log_softmax", [](const Tensor& x) { return log_softmax(x, 0) + logsumexp(x, 0); }},
       {"layer_norm", [](const Tensor& x) { return x.layer_norm(); }},
       {"norm", [](const Tensor& x) { return norm(x, 2, {0}); }},
-      {"matmul", [](const Tensor& x) { return x.matmul(x.transpose()); }},
-      {"matmul, summed over n", [](const Tensor& x) { return x.transpose().matmul(x); }},
-      {"batches", [](const Tensor& x) { return x.unsqueeze(1).matmul(x.unsqueeze(2)); }},
+      {"matmul", [](const Tensor& x) { return x.matmul(x.matrix_transpose()); }},
+      {"matmul, summed over n", [](const Tensor& x) { return x.matrix_transpose().matmul(x); }},
+      {"batches", [](const Tensor& x) { return x.expand_dims(1).matmul(x.expand_dims(2)); }},
       {"reshape",
        [](const Tensor& x) {
-         return x.reshape({-1, 2}) + x.flatten().reshape({-1, 2});
+         return x.reshape({-1, 2}) + x.ravel().reshape({-1, 2});
        }},
       {"moves",
-       [](const Tensor& x) { return moveaxis(x.unsqueeze(0), {1}, {2}).squeeze(0).flip({1}); }},
+       [](const Tensor& x) { return moveaxis(x.expand_dims(0), 1, 2).squeeze(0).flip(1); }},
       {"pad",
        [](const Tensor& x) {
-         return x.pad({{2, 1}, {0, 3}}, 7).sum({1});
+         return x.pad({{2, 1}, {0, 3}}, 7).sum(1);
        }},
       {"slice",
        [](const Tensor& x) {
@@ -69,48 +69,51 @@ const std::vector<Case>& cases() {
        [](const Tensor& x) {
          return x.slice({Slice{-1, {}, -2}});
        }},
-      {"select", [](const Tensor& x) { return x.select(0, 0) - x.select(0, -1); }},
-      {"cat",
+      {"take of one position", [](const Tensor& x) { return x.take(0, 0) - x.take(-1, 0); }},
+      {"concatenate",
        [](const Tensor& x) {
-         return Tensor::cat({x, x * 2, x.slice({Slice{0, 1}})});
+         return concatenate({x, x * 2, x.slice({Slice{0, 1}})});
        }},
       {"stack",
        [](const Tensor& x) {
          return stack({x, -x}, 1);
        }},
-      {"take", [](const Tensor& x) { return x.take(0, x.select(1, 0).argmax(0).reshape({1})); }},
-      {"gather", [](const Tensor& x) { return gather(x, 0, full_like(x, -1, DType::kI64)); }},
-      {"scatter",
-       [](const Tensor& x) { return scatter(x, 0, zeros_like(x, DType::kI64), x, Combine::kAdd); }},
+      {"take", [](const Tensor& x) { return x.take(x.take(0, 1).argmax(0).reshape({1}), 0); }},
+      {"take_along_axis",
+       [](const Tensor& x) { return take_along_axis(x, full_like(x, -1, DType::kI64), 0); }},
+      {"put_along_axis",
+       [](const Tensor& x) {
+         return put_along_axis(x, zeros_like(x, DType::kI64), x, 0, Combine::kAdd);
+       }},
       {"arange",
        [](const Tensor& x) {
-         return Tensor::arange(x.sizes()[0], DType::kI64, x.context()).unsqueeze(1) +
-                x.cast(DType::kI64);
+         return arange(x.sizes()[0], DType::kI64, x.context()).expand_dims(1) +
+                x.astype(DType::kI64);
        }},
       {"from_size",
        [](const Tensor& x) {
-         return x.sum() + Tensor::from_size(x.sizes()[0] * 3 + 1, x.context()).cast(DType::kF32);
+         return x.sum() + from_size(x.sizes()[0] * 3 + 1, x.context()).astype(DType::kF32);
        }},
       {"zeros",
        [](const Tensor& x) {
-         return Tensor::zeros({x.sizes()[0] * 2, 3}, DType::kF32, x.context()) + x.sum();
+         return zeros({x.sizes()[0] * 2, 3}, DType::kF32, x.context()) + x.sum();
        }},
-      {"tril", [](const Tensor& x) { return tril(x.matmul(x.transpose())); }},
-      {"one_hot", [](const Tensor& x) { return one_hot(x.select(1, 0).cast(DType::kI64), 5); }},
+      {"tril", [](const Tensor& x) { return tril(x.matmul(x.matrix_transpose())); }},
+      {"one_hot", [](const Tensor& x) { return one_hot(x.take(0, 1).astype(DType::kI64), 5); }},
       {"tensordot",
-       [](const Tensor& x) { return tensordot(x, x, {0}, {0}) + dot(x.transpose(), x); }},
+       [](const Tensor& x) { return tensordot(x, x, {0}, {0}) + dot(x.matrix_transpose(), x); }},
       {"activations", [](const Tensor& x) { return x.gelu() + x.sigmoid() + silu(x) + x.relu(); }},
       {"gradient",
        [](const Tensor& x) {
-         return value_and_gradient([](const std::vector<Tensor>& in) {
+         return value_and_grad([](const std::vector<Tensor>& in) {
                   return (in[0].softmax(0) * in[0]).mean();
                 })({x})
              .gradients[0];
        }},
       {"gradient of weights",
        [](const Tensor& x) {
-         const Tensor w = Tensor::from<float>({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2}, x.context());
-         return value_and_gradient([&](const std::vector<Tensor>& in) {
+         const Tensor w = tensor<float>({{1, 2}, {3, 4}, {5, 6}, {7, 8}}, x.context());
+         return value_and_grad([&](const std::vector<Tensor>& in) {
                   return x.matmul(in[0]).square().mean();
                 })({w})
              .gradients[0];
@@ -118,7 +121,7 @@ const std::vector<Case>& cases() {
       {"checkpoint",
        [](const Tensor& x) {
          return checkpoint([](const std::vector<Tensor>& in) {
-           return std::vector<Tensor>{in[0].exp().sum({0})};
+           return std::vector<Tensor>{in[0].exp().sum(0)};
          })({x})[0];
        }},
   };
@@ -156,12 +159,12 @@ TEST_CASE("symbolic sizes: one plan, the values of fixed ones") {
 TEST_CASE("symbolic sizes: results tell their symbols") {
   on_each_device([](Context& context) {
     const Tensor x = rows(5, context).with_size(0, kRows);
-    const Tensor y = Tensor::cat({x, x}) + 1;
-    Tensor::realize({y});
+    const Tensor y = concatenate({x, x}) + 1;
+    realize({y});
     CHECK(y.sizes() == Sizes{kRows * 2, 4});
     CHECK(y.sizes()[0].text() == "n*2");
     CHECK((y * 1).to_array().shape == std::vector<int64_t>{10, 4});
-    CHECK(y.sum({1}).to_vector<float>().size() == 10);
+    CHECK(y.sum(1).to_vector<float>().size() == 10);
     CHECK((copy(y) + y).to_array().shape == std::vector<int64_t>{10, 4});
     const Tensor fixed = y.with_size(0, 10);
     CHECK(fixed.shape() == std::vector<int64_t>{10, 4});
@@ -177,11 +180,11 @@ TEST_CASE("symbolic sizes: two symbols, and one that two tensors share") {
   const Size n = Size::symbol("n", 1, 64), m = Size::symbol("m", 0, 32);
   size_t plans = 0;
   for (const auto& [rows_of_x, columns] : {std::pair(3, 4), std::pair(3, 1), std::pair(60, 0)}) {
-    const Tensor x = Tensor::ones({rows_of_x, 4}, DType::kF32, context).with_size(0, n);
-    const Tensor w = Tensor::ones({4, columns}, DType::kF32, context).with_size(1, m);
-    const Tensor b = Tensor::ones({rows_of_x}, DType::kF32, context).with_size(0, n);
+    const Tensor x = ones({rows_of_x, 4}, DType::kF32, context).with_size(0, n);
+    const Tensor w = ones({4, columns}, DType::kF32, context).with_size(1, m);
+    const Tensor b = ones({rows_of_x}, DType::kF32, context).with_size(0, n);
     const size_t before = runtime_of(context).plan_count();
-    const Tensor y = x.matmul(w) + b.unsqueeze(1);
+    const Tensor y = x.matmul(w) + b.expand_dims(1);
     CHECK(y.sizes() == Sizes{n, m});
     CHECK(y.to_array().shape == std::vector<int64_t>{rows_of_x, columns});
     CHECK(y.sum().item<float>() == static_cast<float>(5 * rows_of_x * columns));
@@ -196,15 +199,15 @@ TEST_CASE("symbolic sizes are inputs of compiled functions") {
     const auto f = compile(
         [](Tensor w, const Tensor& x, const Tensor& rate) {
           const Tensor loss = x.matmul(w).square().mean();
-          return std::pair(w - gradient(loss, {w})[0] * rate, loss);
+          return std::pair(w - grad(loss, {w})[0] * rate, loss);
         },
         {.name = "step", .donate = {0}});
     const auto fixed = compile([](const Tensor& w, const Tensor& x, const Tensor& rate) {
       const Tensor loss = x.matmul(w).square().mean();
-      return std::pair(w - gradient(loss, {w})[0] * rate, loss);
+      return std::pair(w - grad(loss, {w})[0] * rate, loss);
     });
-    Tensor w = Tensor::full({4, 2}, 0.5, DType::kF32, context), v = copy(w);
-    Tensor::realize({w, v});
+    Tensor w = full({4, 2}, 0.5, DType::kF32, context), v = copy(w);
+    realize({w, v});
     for (const int64_t count : {3, 17, 1, 300}) {
       const Tensor x = rows(count, context);
       Tensor loss(0), expected(0);
@@ -227,8 +230,8 @@ TEST_CASE("symbolic sizes are inputs of compiled functions") {
 TEST_CASE("symbolic sizes: memory that a tensor of other sizes shares is not written over") {
   Context context;
   const Size n = Size::symbol("n", 1, 1 << 20);
-  const Tensor x = Tensor::full({1 << 16}, 1, DType::kF32, context);
-  Tensor::realize({x});
+  const Tensor x = full({1 << 16}, 1, DType::kF32, context);
+  realize({x});
   Tensor y = x.with_size(0, n);
   y = y * 2;
   y = y + 1;
@@ -269,7 +272,7 @@ TEST_CASE("symbolic sizes: what is refused, by the symbol's name") {
   refusal("[realize] expected one symbol n, got 1 <= n <= 8 and 1 <= n <= 9",
           [&] { (x.sum() + rows(3, context).with_size(0, other).sum()).to_array(); });
   refusal("[realize] expected a tensor that has the size n, so that its value is known, got none",
-          [&] { Tensor::from_size(n, context).to_array(); });
+          [&] { from_size(n, context).to_array(); });
   refusal("[add] expected shapes that broadcast, got [n, 4] and [5, 4]",
           [&] { x + rows(5, context); });
   refusal("[matmul] expected [.., m, k] and [.., k, n], got [n, 4] and [n, 4]",
@@ -278,15 +281,15 @@ TEST_CASE("symbolic sizes: what is refused, by the symbol's name") {
   refusal("expected a shape with as many elements as [n, 4], got [n, 5]", [&] {
     x.reshape({n, 5});
   });
-  refusal("[expand] expected shapes that broadcast, got [n, 4] and [8, 4]", [&] {
-    x.expand({8, 4});
+  refusal("[broadcast_to] expected shapes that broadcast, got [n, 4] and [8, 4]", [&] {
+    x.broadcast_to({8, 4});
   });
   refusal("[slice] expected a range inside [0, n) on axis 0, got 0:2", [&] {
     x.slice({Slice{0, 2}});
   });
-  refusal("[select] expected an index in [-n, n), got 1", [&] { x.select(0, 1); });
-  refusal("[cat] expected equal sizes but on axis 1, got [n, 4] and [5, 4]", [&] {
-    Tensor::cat({x, rows(5, context)}, 1);
+  refusal("[take] expected an index in [-n, n), got 1", [&] { x.take(1, 0); });
+  refusal("[concatenate] expected equal sizes but on axis 1, got [n, 4] and [5, 4]", [&] {
+    concatenate({x, rows(5, context)}, 1);
   });
   refusal("expected a fixed size, got n in [1, 8]", [&] { sort(x, 0); });
   refusal("expected a fixed size, got n*4 in [4, 32]", [&] { cumsum(x, 0); });

@@ -7,6 +7,9 @@
 
 #include "tenon/finite.hpp"
 #include "tenon/gradient.hpp"
+#include "tenon/literal.hpp"
+#include "tenon/make.hpp"
+#include "tenon/random.hpp"
 #include "tests/tensor/devices.hpp"
 #include "tests/train/learner.hpp"
 
@@ -23,7 +26,7 @@ std::string said(const Tensor& x, const std::vector<std::pair<std::string, Tenso
 
 struct Scale {
   nn::Parameter w{std::vector<int64_t>{3}, nn::constant(1)};
-  TENON_FIELDS(w)
+  TENON_MODULE(Scale, w)
 };
 
 /// The variable for as long as this lives.
@@ -36,10 +39,10 @@ struct Checking {
 
 TEST_CASE("the op that first gave a NaN or an infinity is found in a graph") {
   on_each_device([](Context& context) {
-    const Tensor x = Tensor::from<float>({-1, 0, 4, 100}, {4}, context);
-    const Tensor y = Tensor::from<float>({1, 2, 3, 4}, {2, 2}, context);
+    const Tensor x = tensor<float>({-1, 0, 4, 100}, context);
+    const Tensor y = tensor<float>({{1, 2}, {3, 4}}, context);
     CHECK(said(x * 2 + 1).empty());
-    CHECK(said(Tensor::arange(3, DType::kI64, context)).empty());
+    CHECK(said(arange(3, DType::kI64, context)).empty());
     // Far from the end, with much before and behind.
     Tensor chain = x;
     for (int i = 0; i < 100; ++i) chain = (chain * 1.01).sin() + x;
@@ -49,11 +52,10 @@ TEST_CASE("the op that first gave a NaN or an infinity is found in a graph") {
     CHECK(said(x.exp().sum()) == "'exp' gave an infinity: f32[4]\n");
     // An infinity that becomes a NaN.
     const Tensor huge = (x * 10).exp();
-    CHECK(said(huge - huge.flip({0})).starts_with("'"));
+    CHECK(said(huge - huge.flip(0)).starts_with("'"));
     CHECK(first_not_finite(huge * 0.0 * x).size() == 2);
     // Of what was so before.
-    const Tensor bad =
-        Tensor::from<float>({1, std::numeric_limits<float>::quiet_NaN()}, {2}, context);
+    const Tensor bad = tensor<float>({1, std::numeric_limits<float>::quiet_NaN()}, context);
     CHECK(said(bad * 2 + y, {{"x", x}, {"weights", bad}}) == "weights has a NaN: f32[2]\n");
     CHECK(said(bad * 2 + y) == "an input has a NaN: f32[2]\n");
     CHECK(said(x + std::numeric_limits<double>::infinity()).starts_with("'constant' gave an inf"));
@@ -72,14 +74,13 @@ TEST_CASE("the op that first gave a NaN or an infinity is found in a graph") {
 TEST_CASE("TENON_CHECK_NAN=1 names the op, in the loss and in a gradient, and changes no number") {
   on_each_device([](Context& context) {
     const auto fit = [&](const auto& loss, const Tensor& x) {
-      Scale model;
-      nn::initialise(model, Key(1, context));
-      train::fit(model, nn::sgd({.rate = 0.1}), std::vector<Tensor>{x}, loss,
+      Scale model(Key(1, context));
+      train::fit(model, nn::sgd({.learning_rate = 0.1}), std::vector<Tensor>{x}, loss,
                  {.steps = 20, .progress = false});
       return model.w.to_vector<float>();
     };
-    const Tensor x = Tensor::from<float>({1, 2, 3}, {3}, context);
-    const Tensor zero = Tensor::from<float>({1, 0, 3}, {3}, context);
+    const Tensor x = tensor<float>({1, 2, 3}, context);
+    const Tensor zero = tensor<float>({1, 0, 3}, context);
     using Batch = std::vector<Tensor>;
     const auto good = [](Scale& m, const Batch& in) { return (m.w * in[0]).square().mean(); };
     const auto log_of = [](Scale& m, const Batch& in) { return (m.w * in[0]).log().sum(); };
@@ -94,11 +95,9 @@ TEST_CASE("TENON_CHECK_NAN=1 names the op, in the loss and in a gradient, and ch
     CHECK_THROWS_WITH(fit(good, zero / zero),
                       ContainsSubstring("in the loss: part 0 of the batch has a NaN: f32[3]"));
     // Not even statistics.
-    Learner model;
-    nn::initialise(model, Key(1, context));
+    Learner model(Key(1, context));
     const std::vector<uint32_t> before = bits_of(model);
-    const Batch batch{Tensor::zeros({4, 6}, DType::kF32, context) / 0.0,
-                      Tensor::zeros({4}, DType::kI64, context)};
+    const Batch batch{zeros({4, 6}, DType::kF32, context) / 0.0, zeros({4}, DType::kI64, context)};
     CHECK_THROWS_WITH(train::fit(model, learner_optimizer(), batch, learner_loss,
                                  {.steps = 2, .progress = false}),
                       ContainsSubstring("part 0 of the batch has a NaN"));

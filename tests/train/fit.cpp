@@ -11,6 +11,8 @@
 
 #include "tenon/file_io.hpp"
 #include "tenon/formats/safetensors.hpp"
+#include "tenon/make.hpp"
+#include "tenon/random.hpp"
 #include "tests/tensor/devices.hpp"
 #include "tests/train/learner.hpp"
 
@@ -41,8 +43,8 @@ struct Stop {};
 
 /// A model that learns up to `steps`, and may be stopped after one.
 struct Once {
-  explicit Once(Context& context, train::Options options, int64_t stop = -1, uint64_t seed = 7) {
-    nn::initialise(model, Key(1, context));
+  explicit Once(Context& context, train::Options options, int64_t stop = -1, uint64_t seed = 7)
+      : model(Key(1, context)) {
     data::Loader loader(learner_data(), kLoading, context);
     options.key = Key(seed, context);
     options.progress = false;
@@ -75,8 +77,7 @@ TEST_CASE("a loop makes the steps of one that is written by hand") {
     CHECK(fitted.result.steps == 12);
     CHECK(!fitted.result.is_stopped_early);
 
-    Learner model;
-    nn::initialise(model, Key(1, context));
+    Learner model(Key(1, context));
     nn::OptimizerState state = learner_optimizer().init(model);
     data::Loader loader(learner_data(), kLoading, context);
     Key rest(7, context);
@@ -85,8 +86,8 @@ TEST_CASE("a loop makes the steps of one that is written by hand") {
       const std::vector<Key> keys = rest.split();
       rest = keys[0];
       const std::vector<Tensor> batch = loader.next();
-      auto [loss, gradients] = nn::value_and_gradient(
-          model, [&](Learner& m) { return learner_loss(m, batch, keys[1]); });
+      auto [loss, gradients] =
+          nn::value_and_grad(model, [&](Learner& m) { return learner_loss(m, batch, keys[1]); });
       learner_optimizer().update(model, gradients, state);
       nn::realize(model, state, loss);
       losses.push_back(loss.item<float>());
@@ -100,8 +101,7 @@ TEST_CASE("a loop makes the steps of one that is written by hand") {
 TEST_CASE("a loop scales the loss for an optimizer that asks for it, and tells the plain one") {
   on_each_device([](Context& context) {
     const auto learn = [&](const nn::Optimizer& optimizer) {
-      Learner model;
-      nn::initialise(model, Key(1, context));
+      Learner model(Key(1, context));
       data::Loader loader(learner_data(), kLoading, context);
       const train::Result result =
           train::fit(model, optimizer, loader, learner_loss,
@@ -109,7 +109,7 @@ TEST_CASE("a loop scales the loss for an optimizer that asks for it, and tells t
       return std::pair(bits_of(model), result.losses);
     };
     // Powers of two change no bit.
-    const nn::Optimizer plain = nn::sgd({.rate = 0.1});
+    const nn::Optimizer plain = nn::sgd({.learning_rate = 0.1});
     CHECK(learn(nn::scale_loss(plain, {.begin = 1024, .interval = 2})) == learn(plain));
   });
 }
@@ -154,8 +154,7 @@ TEST_CASE("a checkpoint that is not whole is passed over, one of another run ref
     train::Options shorter = options;
     shorter.steps = 3;
     CHECK_THROWS_WITH(Once(context, shorter), ContainsSubstring("at most 3, got step 4"));
-    Learner model;
-    nn::initialise(model, Key(2, context));
+    Learner model(Key(2, context));
     const std::vector<uint32_t> before = bits_of(model);
     data::Loader loader(learner_data(), kLoading, context);
     CHECK_THROWS_WITH(train::fit(model, learner_optimizer(), loader, learner_loss, shorter),
@@ -179,7 +178,7 @@ TEST_CASE("a checkpoint whose numbers are none is refused") {
     const formats::SafetensorsFile file(path);
     formats::NamedTensors tensors;
     for (const formats::TensorInfo& info : file.tensors())
-      tensors.emplace_back(info.name, Tensor::from(file.read(info.name), context));
+      tensors.emplace_back(info.name, tensor(file.read(info.name), context));
     for (const char* name : {"step", "best", "stale", "epoch", "batch"}) {
       INFO(name);
       formats::Metadata metadata = file.metadata();
@@ -198,8 +197,7 @@ TEST_CASE("a checkpoint whose numbers are none is refused") {
 TEST_CASE("the row of a step is written before its checkpoint") {
   on_each_device([](Context& context) {
     const Folder folder;
-    Learner model;
-    nn::initialise(model, Key(1, context));
+    Learner model(Key(1, context));
     data::Loader loader(learner_data(), kLoading, context);
     int seen = 0;
     const auto validate = [&](Learner&) {  // better each time, so each is kept
@@ -222,8 +220,7 @@ TEST_CASE("validation keeps the best, and ends a loop without patience, also one
   on_each_device([](Context& context) {
     const std::vector<double> values{5, 3, 4, 2, 6, 7, 8, 1};
     const auto learn = [&](const train::Options& options, int64_t stop, size_t seen) {
-      Learner model;
-      nn::initialise(model, Key(1, context));
+      Learner model(Key(1, context));
       train::Options own = options;
       own.on_step = [&](const train::Report& report) {
         CHECK(report.validation.has_value() == (report.step % 2 == 0));
@@ -299,8 +296,7 @@ TEST_CASE("options of a loop that mean nothing are refused") {
     refuses({.steps = 1, .keep = 0}, "keep 0");
     refuses({.steps = 1, .metrics = "loss.txt"}, "loss.txt");
     refuses({.steps = 1, .checkpoints = "/dev/null/x"}, "/dev/null/x");
-    Learner model;
-    nn::initialise(model, Key(1, context));
+    Learner model(Key(1, context));
     const train::Batches same(std::vector<Tensor>{});
     CHECK_THROWS_WITH(train::fit(model, learner_optimizer(), same, learner_loss, {.epochs = 1}),
                       ContainsSubstring("batches that have no epochs"));

@@ -11,8 +11,7 @@ int main(int count, char** words) try {
   using namespace tenon;
   if (count < 3) return 2;
   const int64_t kill_at = count > 3 ? std::atoll(words[3]) : -1;
-  test::Learner model;
-  nn::initialise(model, Key(1));
+  test::Learner model(Key(1));
   data::Loader loader(test::learner_data(), {.batch = 5, .seed = 4});
   train::Options options{
       .steps = std::atoll(words[2]), .key = Key(7), .checkpoints = words[1], .checkpoint_every = 7};

@@ -18,7 +18,7 @@ struct Learner {
   nn::BatchNorm bn{8};
   nn::Dropout drop{0.25};
   nn::Linear fc2{8, 3};
-  TENON_FIELDS(fc1, bn, drop, fc2)
+  TENON_MODULE(Learner, fc1, bn, drop, fc2)
   Tensor operator()(const Tensor& x, const nn::Mode& mode) {
     return fc2(drop(bn(fc1(x), mode).relu(), mode));
   }
@@ -42,8 +42,8 @@ inline data::Dataset learner_data() {
 }
 
 inline const nn::Optimizer& learner_optimizer() {
-  static const nn::Optimizer optimizer =
-      nn::chain({nn::clip_by_global_norm(1), nn::adamw({.rate = nn::warmup_cosine(0.02, 5, 200)})});
+  static const nn::Optimizer optimizer = nn::chain(
+      {nn::clip_by_global_norm(1), nn::adamw({.learning_rate = nn::warmup_cosine(0.02, 5, 200)})});
   return optimizer;
 }
 
@@ -51,7 +51,7 @@ inline const nn::Optimizer& learner_optimizer() {
 inline std::vector<uint32_t> bits_of(Learner& model) {
   std::vector<uint32_t> out;
   for (const nn::Named& named : nn::tensors(model))
-    for (const float value : named.tensor->cast(DType::kF32).to_vector<float>())
+    for (const float value : named.tensor->astype(DType::kF32).to_vector<float>())
       out.push_back(std::bit_cast<uint32_t>(value));
   return out;
 }

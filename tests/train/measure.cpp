@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 struct ConvNet {
   nn::Conv2d conv1{3, 32, 3, {.padding = 1}}, conv2{32, 64, 3, {.padding = 1}};
   nn::Linear fc{64 * 8 * 8, 10};
-  TENON_FIELDS(conv1, conv2, fc)
+  TENON_MODULE(ConvNet, conv1, conv2, fc)
   Tensor operator()(const Tensor& x) const {
     const Tensor a = nn::max_pool(conv1(x).relu(), {2, 2});
     return fc(nn::flatten(nn::max_pool(conv2(a).relu(), {2, 2})));
@@ -52,8 +52,7 @@ void prefetch(int64_t steps) {
                 data::chain({data::random_crop(32, 32, 4), data::random_flip(),
                              data::normalise({0.5}, {0.25})}));
   data::Loader loader(examples, {.batch = 64, .seed = 1});
-  ConvNet model;
-  nn::initialise(model, Key(1));
+  ConvNet model(Key(1));
   const auto loss = [](ConvNet& m, const std::vector<Tensor>& batch) {
     return nn::cross_entropy(m(batch[0]), batch[1]);
   };
@@ -80,8 +79,7 @@ int64_t resident_kib() {
 }
 
 void memory(int64_t steps) {
-  test::Learner model;
-  nn::initialise(model, Key(1));
+  test::Learner model(Key(1));
   data::Loader loader(test::learner_data(), {.batch = 5, .seed = 4});
   train::Options options{.steps = steps, .key = Key(7)};
   options.on_step = [&](const train::Report& report) {

@@ -9,24 +9,24 @@
 #include <tenon/tenon.hpp>
 #include <tenon/train/train.hpp>
 
-using tenon::Tensor;
+using namespace tenon;
 
 int main(int count, char** arguments) try {
   if (count != 2) return 2;
   setenv("TENON_PLUGINS", arguments[1], 1);
   setenv("TENON_DEVICES", "null", 1);
-  const auto a = Tensor::from<float>({1, 2, 3, 4, 5, 6}, {2, 3});
-  const auto rows = (a * a + 1.0f).sum({1}).to_vector<float>();
+  const auto a = tensor<float>({{1, 2, 3}, {4, 5, 6}});
+  const auto rows = (a * a + 1.0f).sum(1).to_vector<float>();
   std::printf("%s: %g %g\n", a.device().c_str(), rows[0], rows[1]);
 
   tenon::nn::Linear layer(1, 1, {.bias = false});
-  layer.weight = Tensor::ones({1, 1});
-  const auto x = Tensor::from<float>({1, 2, 3, 4}, {4, 1});
+  layer.weight = ones({1, 1});
+  const auto x = tensor<float>({{1}, {2}, {3}, {4}});
   tenon::data::Loader loader(tenon::data::from_tensors({x, x * 2}), {.batch = 2, .threads = 1});
   const auto loss = [](tenon::nn::Linear& m, const std::vector<Tensor>& batch) {
     return tenon::nn::mse_loss(m(batch[0]), batch[1]);
   };
-  tenon::train::fit(layer, tenon::nn::sgd({.rate = 0.05}), loader, loss, {.steps = 40});
+  tenon::train::fit(layer, tenon::nn::sgd({.learning_rate = 0.05}), loader, loss, {.steps = 40});
 
   tenon::formats::write_safetensors("layer.safetensors",
                                     tenon::formats::NamedTensors{{"weight", layer.weight}});

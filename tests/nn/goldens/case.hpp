@@ -56,7 +56,7 @@ struct Given {
 };
 
 inline Tensor weigh(const Tensor& y) {
-  return (y * Tensor::arange(y.size(), DType::kF32, y.context()).cos().reshape(y.shape())).sum();
+  return (y * arange(y.size(), DType::kF32, y.context()).cos().reshape(y.shape())).sum();
 }
 
 /// y and its gradients by the inputs of floats and by all parameters, and what the module keeps.
@@ -80,7 +80,7 @@ Tensors run(Given& given, M module, const F& call) {
   const Mode mode = given.flag("training") ? Mode::training() : Mode();
   Tensor y = 0.0;
   M used = module;
-  const ValueAndGradients found = value_and_gradient([&](const Tensors& values) {
+  const ValueAndGrad found = value_and_grad([&](const Tensors& values) {
     auto next = values.begin();
     Tensors x = inputs;
     for (Tensor& input : x)
@@ -106,7 +106,7 @@ Tensors run(Given& given, M module) {
 
 inline Tensors tensors_of(const std::vector<Array>& arrays, Context& context) {
   Tensors out;
-  for (const Array& array : arrays) out.push_back(Tensor::from(array, context));
+  for (const Array& array : arrays) out.push_back(tensor(array, context));
   return out;
 }
 

@@ -154,7 +154,8 @@ const std::map<std::string, std::function<Tensors(Given&)>> kLayers{
      [](Given& g) {
        return run(g, Nothing(), [&](Nothing&, const Tensors& x, const Mode&) {
          return nn::fractional_max_pool(x.at(0), g.call.integers("window"),
-                                        g.call.integers("sizes"), x.at(1).cast(DType::kF32) / 1024);
+                                        g.call.integers("sizes"),
+                                        x.at(1).astype(DType::kF32) / 1024);
        });
      }},
     {"normalised_adjacency", [](Given& g) { return run_function(g, nn::normalised_adjacency); }},
@@ -248,36 +249,36 @@ nn::Optimizer spoiled(const nn::Optimizer& inner) {
          count = count + 1;
          Tensor& u = of.updates[0];
          const Tensor is_first =
-             (Tensor::arange(u.size(), DType::kI64, u.context()) == 0).reshape(u.sizes());
-         u = Tensor::where(is_first & (count - (count / 7).floor() * 7 == 0),
-                           std::numeric_limits<double>::infinity(), u);
+             (arange(u.size(), DType::kI64, u.context()) == 0).reshape(u.sizes());
+         u = where(is_first & (count - (count / 7).floor() * 7 == 0),
+                   std::numeric_limits<double>::infinity(), u);
        }}};
   pieces.insert(pieces.end(), inner.pieces().begin(), inner.pieces().end());
   return {pieces};
 }
 
 const std::map<std::string, nn::Optimizer> kOptimizers{
-    {"sgd", nn::sgd({.rate = 0.05})},
-    {"sgd_momentum", nn::sgd({.rate = 0.05, .momentum = 0.9, .weight_decay = 0.01})},
-    {"sgd_nesterov", nn::sgd({.rate = 0.05, .momentum = 0.9, .nesterov = true})},
+    {"sgd", nn::sgd({.learning_rate = 0.05})},
+    {"sgd_momentum", nn::sgd({.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 0.01})},
+    {"sgd_nesterov", nn::sgd({.learning_rate = 0.05, .momentum = 0.9, .nesterov = true})},
     {"adam", nn::adam(0.01)},
-    {"adamw", nn::adamw({.rate = 0.01, .weight_decay = 0.1})},
-    {"rmsprop", nn::rmsprop({.rate = 0.01})},
-    {"rmsprop_momentum", nn::rmsprop({.rate = 0.01, .momentum = 0.5})},
+    {"adamw", nn::adamw({.learning_rate = 0.01, .weight_decay = 0.1})},
+    {"rmsprop", nn::rmsprop({.learning_rate = 0.01})},
+    {"rmsprop_momentum", nn::rmsprop({.learning_rate = 0.01, .momentum = 0.5})},
     {"adagrad", nn::adagrad(0.05)},
-    {"adafactor", nn::adafactor({.rate = 0.05, .weight_decay = 0.1})},
-    {"lion", nn::lion({.rate = 1e-4, .weight_decay = 0.1})},
-    {"lamb", nn::lamb({.rate = 1e-2, .weight_decay = 0.05})},
-    {"muon", nn::muon({.rate = 0.02})},
-    {"clipped", nn::chain({nn::clip_by_global_norm(0.5), nn::scale_by_rate(0.1)})},
-    {"scheduled", nn::sgd({.rate = nn::warmup_cosine(0.1, 10, 80, 0.01)})},
-    {"accumulated", nn::accumulate(3, nn::adamw({.rate = 0.01, .weight_decay = 0.1}))},
-    {"with_mean", nn::chain({nn::sgd({.rate = 0.05}), nn::keep_mean(0.9)})},
-    {"loss_scaled", spoiled(nn::scale_loss(nn::sgd({.rate = 0.05, .momentum = 0.9}),
+    {"adafactor", nn::adafactor({.learning_rate = 0.05, .weight_decay = 0.1})},
+    {"lion", nn::lion({.learning_rate = 1e-4, .weight_decay = 0.1})},
+    {"lamb", nn::lamb({.learning_rate = 1e-2, .weight_decay = 0.05})},
+    {"muon", nn::muon({.learning_rate = 0.02})},
+    {"clipped", nn::chain({nn::clip_by_global_norm(0.5), nn::scale_by_learning_rate(0.1)})},
+    {"scheduled", nn::sgd({.learning_rate = nn::warmup_cosine(0.1, 10, 80, 0.01)})},
+    {"accumulated", nn::multi_steps(nn::adamw({.learning_rate = 0.01, .weight_decay = 0.1}), 3)},
+    {"with_mean", nn::chain({nn::sgd({.learning_rate = 0.05}), nn::ema(0.9)})},
+    {"loss_scaled", spoiled(nn::scale_loss(nn::sgd({.learning_rate = 0.05, .momentum = 0.9}),
                                            {.begin = 8, .interval = 4}))},
-    {"partitioned",
-     nn::partition([](const nn::Named& w) { return w.tensor->rank() == 2; },
-                   nn::muon({.rate = 0.02}), nn::adamw({.rate = 0.01, .weight_decay = 0.1}))},
+    {"partitioned", nn::partition([](const nn::Named& w) { return w.tensor->rank() == 2; },
+                                  nn::muon({.learning_rate = 0.02}),
+                                  nn::adamw({.learning_rate = 0.01, .weight_decay = 0.1}))},
 };
 
 }  // namespace
@@ -291,7 +292,7 @@ TEST_CASE("layers and their gradients are those of PyTorch") {
       Given given{test, {context, tensors_of(test.inputs, context), test.attributes}};
       const Tensors results = kLayers.at(test.function)(given);
       REQUIRE(results.size() == test.outputs.size());
-      Tensor::realize(results);
+      realize(results);
       for (size_t i = 0; i < results.size(); ++i) {
         INFO("result " << i);
         check_close(results[i].to_array(), test.outputs[i], 1e-5);
@@ -310,7 +311,7 @@ TEST_CASE("losses and their gradients are those of PyTorch") {
       const Call call{context, tensors_of(test.inputs, context), test.attributes};
       Tensors x = call.in;
       Tensor loss = 0.0;
-      const ValueAndGradients found = value_and_gradient([&](const Tensors& values) {
+      const ValueAndGrad found = value_and_grad([&](const Tensors& values) {
         x[0] = values[0];
         loss = kLosses.at(test.function)(x, call);
         return weigh(loss);
@@ -341,9 +342,9 @@ TEST_CASE("a hundred steps of each optimizer are those of PyTorch, or of its for
       });
       size_t next = 0;
       for (int64_t i = 0; i < 100; ++i) {
-        const Tensor at = Tensor::from<int64_t>({i}, {1}, context);
-        std::tie(model, state) = step(model, state, gradients[0].take(0, at).squeeze(0),
-                                      gradients[1].take(0, at).squeeze(0));
+        const Tensor at = tensor<int64_t>({i}, context);
+        std::tie(model, state) = step(model, state, gradients[0].take(at, 0).squeeze(0),
+                                      gradients[1].take(at, 0).squeeze(0));
         if (i != 0 && i != 9 && i != 99) continue;
         INFO("after step " << i + 1);
         const Two shown =
@@ -365,11 +366,11 @@ TEST_CASE("a hundred steps of L-BFGS down one function are those of PyTorch") {
       if (test.function != "lbfgs") continue;
       const Call call{context, tensors_of(test.inputs, context), test.attributes};
       const nn::Optimizer optimizer =
-          nn::lbfgs({.rate = call.real("rate"), .history = call.integer("history")});
+          nn::lbfgs({.learning_rate = call.real("rate"), .history_size = call.integer("history")});
       Two model{call.in[0], call.in[1]};
       nn::OptimizerState state = optimizer.init(model);
       const auto step = compile([&](Two m, nn::OptimizerState s, Tensors in) {
-        const auto found = nn::value_and_gradient(m, [&](Two& used) {
+        const auto found = nn::value_and_grad(m, [&](Two& used) {
           const auto part = [&](const Tensor& w, const Tensor& at, const Tensor& k) {
             const Tensor square = (w - at).square();
             return (k * square / 2 + square.square() / 4).sum();

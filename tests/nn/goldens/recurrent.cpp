@@ -3,15 +3,16 @@
 #include <map>
 #include <set>
 
+#include "tenon/move.hpp"
 #include "tests/nn/goldens/case.hpp"
 
 namespace tenon::test {
 namespace {
 
 Tensor flat(const Tensor& first, const Tensors& rest) {
-  Tensors all{first.flatten()};
-  for (const Tensor& x : rest) all.push_back(x.flatten());
-  return Tensor::cat(all);
+  Tensors all{first.ravel()};
+  for (const Tensor& x : rest) all.push_back(x.ravel());
+  return concatenate(all);
 }
 
 template <class M>
@@ -60,7 +61,7 @@ TEST_CASE("recurrent layers and their gradients are those of PyTorch") {
       Given given{test, {context, tensors_of(test.inputs, context), test.attributes}};
       const Tensors results = run_recurrent(given, kRecurrences.at(test.function));
       REQUIRE(results.size() == test.outputs.size());
-      Tensor::realize(results);
+      realize(results);
       for (size_t i = 0; i < results.size(); ++i) {
         INFO("result " << i);
         check_close(results[i].to_array(), test.outputs[i], 1e-5);

@@ -2,6 +2,7 @@
 // Loops and branches against JAX.
 #include <catch2/catch_test_macros.hpp>
 
+#include "tenon/make.hpp"
 #include "tests/tensor/goldens/golden.hpp"
 
 namespace tenon::test {
@@ -24,11 +25,11 @@ Tensors recurrence(const Call& c) {
 
 Tensors tallies(const Call& c) {
   const auto step = [](const Tensors& carried, const Tensors& rows) {
-    const Tensor count = carried[0] + (rows[0] > 0).cast(DType::kI64).sum();
+    const Tensor count = carried[0] + (rows[0] > 0).astype(DType::kI64).sum();
     const Tensor total = carried[1] * 0.5 + rows[0] * rows[1];
-    return Scanned{{count, total}, {total.max(), total.unsqueeze(1)}};
+    return Scanned{{count, total}, {total.max(), total.expand_dims(1)}};
   };
-  const Tensor zeros = Tensor::zeros({3}, c.in.at(2).dtype(), c.context);
+  const Tensor zeros = tenon::zeros({3}, c.in.at(2).dtype(), c.context);
   return all_of(scan(step, {c.in.at(0), zeros}, {c.in.at(1), c.in.at(2)}));
 }
 
@@ -52,7 +53,7 @@ Tensors nested(const Call& c) {
 
 Tensors rounds(const Call& c) {
   const auto body = [&](const Tensor& i, const Tensors& carried) {
-    return Tensors{carried[0] * c.in.at(1) + i.cast(c.in.at(1).dtype())};
+    return Tensors{carried[0] * c.in.at(1) + i.astype(c.in.at(1).dtype())};
   };
   return fori_loop(c.integer("begin"), c.integer("end"), body, {c.in.at(0)});
 }
@@ -62,7 +63,7 @@ Tensors halvings(const Call& c) {
   const auto halve = [](const Tensors& carried) {
     return Tensors{carried[0] * 0.5, carried[1] + 1};
   };
-  return while_loop(above, halve, {c.in.at(0), Tensor::zeros({}, DType::kI64, c.context)},
+  return while_loop(above, halve, {c.in.at(0), zeros({}, DType::kI64, c.context)},
                     {.max_trips = 6});
 }
 
@@ -70,9 +71,9 @@ Tensors collatz(const Call& c) {
   const auto is_not_one = [](const Tensors& carried) { return carried[0] != 1; };
   const auto step = [](const Tensors& carried) {
     const Tensor& n = carried[0];
-    return Tensors{Tensor::where(n % 2 == 0, n / 2, n * 3 + 1), carried[1] + 1};
+    return Tensors{where(n % 2 == 0, n / 2, n * 3 + 1), carried[1] + 1};
   };
-  return while_loop(is_not_one, step, {c.in.at(0), Tensor::zeros({}, DType::kI64, c.context)});
+  return while_loop(is_not_one, step, {c.in.at(0), zeros({}, DType::kI64, c.context)});
 }
 
 Tensors branches(const Call& c) {

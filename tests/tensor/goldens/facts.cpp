@@ -32,13 +32,15 @@ std::string dtype_list(std::set<DType> dtypes) {
 
 std::map<std::string, std::string> public_comments() {
   const std::regex declaration(
-      R"((?:TENON_API (?:Tensor|std::vector<Tensor>|ComplexPair|Scanned)|^  (?:static )?Tensor) (\w+)\()");
+      R"(TENON_API (?:Tensor|std::vector<Tensor>|ComplexPair|Scanned) (\w+)\()");
   const std::string folder = std::string(TENON_SOURCE_DIR) + "/frontend/tensor/include/tenon";
-  std::map<std::string, std::string> comments, of_members;  // of overloads, the first
+  std::map<std::string, std::string> comments;  // of overloads, the first
+#define TENON_FUNCTION(name, parameters, arguments, meaning) comments.emplace(#name, meaning);
+#include "tenon/functions.def"
+#undef TENON_FUNCTION
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     std::ifstream in(entry.path());
     std::string above, name;
-    bool free = false;
     for (std::string line; std::getline(in, line);) {
       const size_t text = line.find("///");
       const bool whole_line = text != std::string::npos && line.find_first_not_of(' ') == text;
@@ -47,21 +49,17 @@ std::map<std::string, std::string> public_comments() {
         continue;
       }
       std::smatch match;
-      if (std::regex_search(line, match, declaration)) {
-        name = match[1];
-        free = line.find("TENON_API") != std::string::npos;
-      }
+      if (std::regex_search(line, match, declaration)) name = match[1];
       const bool ends = line.find(';') != std::string::npos;
       if (!name.empty() && ends) {
         if (text != std::string::npos) above = line.substr(text + 4);
         const std::string comment = joined(above.substr(!above.empty() && above[0] == ' '));
-        if (!comment.empty()) (free ? comments : of_members).emplace(name, comment);
+        if (!comment.empty()) comments.emplace(name, comment);
         name.clear();
       }
       if (ends || line.empty()) above.clear();
     }
   }
-  comments.merge(of_members);
   return comments;
 }
 

@@ -9,6 +9,7 @@
 #include "core/interval/ops.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
+#include "tenon/make.hpp"
 #include "tests/docs/check_table.hpp"
 #include "tests/tensor/goldens/facts.hpp"
 
@@ -150,7 +151,7 @@ void run_goldens(const std::string& file, std::span<const Function> functions) {
     ++count;
     try {
       Call call{context, {}, c.attributes};
-      for (const Array& input : c.inputs) call.in.push_back(Tensor::from(input, context));
+      for (const Array& input : c.inputs) call.in.push_back(tensor(input, context));
       const Tensors results = function.run(call);
       REQUIRE(results.size() == c.outputs.size());
       seen.kernels = std::max(seen.kernels, launches(results));

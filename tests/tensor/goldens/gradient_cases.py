@@ -63,7 +63,7 @@ UNARY = {  # name -> (JAX's function, points)
     "exp": (jnp.exp, ANY), "exp2": (jnp.exp2, ANY), "log": (jnp.log, POSITIVE), "log2": (jnp.log2, POSITIVE),
     "sin": (jnp.sin, WIDE), "cos": (jnp.cos, WIDE), "sqrt": (jnp.sqrt, POSITIVE),
     "rsqrt": (lambda x: x ** -0.5, POSITIVE), "reciprocal": (lambda x: 1 / x, ANY), "square": (jnp.square, ANY),
-    "abs": (jnp.abs, ANY), "neg": (jnp.negative, ANY), "floor": (jnp.floor, ANY), "trunc": (jnp.trunc, ANY),
+    "abs": (jnp.abs, ANY), "negative": (jnp.negative, ANY), "floor": (jnp.floor, ANY), "trunc": (jnp.trunc, ANY),
     "sign": (jnp.sign, ANY), "ceil": (jnp.ceil, ANY), "round": (jnp.round, ANY),
     "frac": (lambda x: x - jnp.trunc(x), ANY), "degrees": (jnp.degrees, ANY), "radians": (jnp.radians, ANY),
     "expm1": (jnp.expm1, WIDE), "log1p": (jnp.log1p, np.concatenate([INSIDE, POSITIVE])), "log10": (jnp.log10, POSITIVE),
@@ -102,7 +102,7 @@ def elementwise(f):
     condition = np.array([True, False, False, True])
     case(f, "where", jnp.where, [condition, LEFT, RIGHT])
     for exponent in (3, -2, 0.5, 1.7):
-        case(f, "power", lambda x: x ** exponent, [POSITIVE], exponent=exponent)
+        case(f, "pow_of_number", lambda x: x ** exponent, [POSITIVE], exponent=exponent)
 
 
 def generic(shape, number=1, scale=2.0):
@@ -212,10 +212,10 @@ def moves(f):
     case(f, "triu", lambda v: jnp.triu(v, -1), [M], offset=-1)
     case(f, "meshgrid", lambda a, b: jnp.meshgrid(a, b, indexing="ij"), [M[0], M[1, :2]], ij=1)
     case(f, "reshape", lambda v: v.reshape(2, 6), [M], shape=(2, 6))
-    case(f, "permute", lambda v: v.transpose(2, 0, 1), [x], axes=(2, 0, 1))
+    case(f, "transpose", lambda v: v.transpose(2, 0, 1), [x], axes=(2, 0, 1))
     case(f, "flip", lambda v: jnp.flip(v, 1), [M], axes=(1,))
-    case(f, "select", lambda v: v[:, 2], [M], axis=1, at=2)
-    case(f, "cast", lambda v: v.astype(jnp.float32).astype(jnp.float64), [np.round(M * 64) / 64])
+    case(f, "take_of_position", lambda v: v[:, 2], [M], axis=1, at=2)
+    case(f, "astype", lambda v: v.astype(jnp.float32).astype(jnp.float64), [np.round(M * 64) / 64])
 
 
 def combined(combine, hits):
@@ -250,11 +250,11 @@ def indexing(f):
     at = np.array([[2, 0, 1, 0], [0, 1, 2, 1]])
     for combine in ("replace", "add", "mul", "max", "min", "mean"):
         hits = at[:, None, :] == np.arange(3)[None, :, None]
-        case(f, "scatter", combined(combine, hits), [x, at, generic((2, 4), 11) + 2.9], axis=0, combine=combine)
+        case(f, "put_along_axis", combined(combine, hits), [x, at, generic((2, 4), 11) + 2.9], axis=0, combine=combine)
         hits = twice[:, None, None] == np.arange(3)[None, :, None]
         if combine != "replace":
             case(f, "set", combined(combine, hits), [x, twice, several], index="t0", combine=combine)
-    case(f, "gather", lambda v, i: jnp.take_along_axis(v, deep, 0), [M, deep], axis=0)
+    case(f, "take_along_axis", lambda v, i: jnp.take_along_axis(v, deep, 0), [M, deep], axis=0)
     case(f, "take", lambda v, i: jnp.take(v, columns, 1), [M, columns], axis=1)
     case(f, "scatter_add", lambda v, i, w: v.at[twice].add(w), [x, twice[:, None].repeat(4, 1), several], axis=0)
 

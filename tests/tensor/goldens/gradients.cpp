@@ -11,6 +11,8 @@
 #include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
 #include "tenon/gradient.hpp"
+#include "tenon/make.hpp"
+#include "tenon/random.hpp"
 #include "tests/docs/check_table.hpp"
 #include "tests/tensor/goldens/golden.hpp"
 
@@ -27,15 +29,16 @@ const Function kMembers[] = {
     {"softmax", [](const Call& c) { return Tensors{c.in.at(0).softmax(c.axis())}; }},
     {"layer_norm",
      [](const Call& c) { return Tensors{c.in.at(0).layer_norm(c.axis(), c.real("epsilon"))}; }},
-    {"where",
-     [](const Call& c) { return Tensors{Tensor::where(c.in.at(0), c.in.at(1), c.in.at(2))}; }},
-    {"power", [](const Call& c) { return Tensors{c.in.at(0).pow(c.real("exponent"))}; }},
+    {"where", [](const Call& c) { return Tensors{where(c.in.at(0), c.in.at(1), c.in.at(2))}; }},
+    {"pow_of_number", [](const Call& c) { return Tensors{c.in.at(0).pow(c.real("exponent"))}; }},
     {"reshape", [](const Call& c) { return Tensors{c.in.at(0).reshape(c.integers("shape"))}; }},
-    {"permute", [](const Call& c) { return Tensors{c.in.at(0).permute(c.axes())}; }},
+    {"transpose", [](const Call& c) { return Tensors{c.in.at(0).transpose(c.axes())}; }},
     {"flip", [](const Call& c) { return Tensors{c.in.at(0).flip(c.axes())}; }},
-    {"select", [](const Call& c) { return Tensors{c.in.at(0).select(c.axis(), c.integer("at"))}; }},
-    {"cast", [](const Call& c) { return Tensors{c.in.at(0).cast(DType::kF32).cast(DType::kF64)}; }},
-    {"take", [](const Call& c) { return Tensors{c.in.at(0).take(c.axis(), c.in.at(1))}; }},
+    {"take_of_position",
+     [](const Call& c) { return Tensors{c.in.at(0).take(c.integer("at"), c.axis())}; }},
+    {"astype",
+     [](const Call& c) { return Tensors{c.in.at(0).astype(DType::kF32).astype(DType::kF64)}; }},
+    {"take", [](const Call& c) { return Tensors{c.in.at(0).take(c.in.at(1), c.axis())}; }},
     {"scatter_add",
      [](const Call& c) {
        return Tensors{c.in.at(0).scatter_add(c.axis(), c.in.at(1), c.in.at(2))};
@@ -45,7 +48,8 @@ const Function kMembers[] = {
      [](const Call& c) {
        const Eigen found = eigh(c.in.at(0));
        if (c.word("mode") == "values") return Tensors{found.values};
-       return Tensors{(found.vectors * found.values.sin()).matmul(found.vectors.transpose())};
+       return Tensors{
+           (found.vectors * found.values.sin()).matmul(found.vectors.matrix_transpose())};
      }},
     {"svd",
      [](const Call& c) {
@@ -92,7 +96,7 @@ Tensor seed_like(int64_t number, const Tensor& x) {
   for (int64_t i = 0; i < array.count(); ++i)
     array.set(i, Scalar::of(x.dtype(),
                             static_cast<double>((7 * i + 3 * number + 5) % 11 - 5) / 4 + 0.125));
-  return Tensor::from(array, x.context());
+  return tensor(array, x.context());
 }
 
 Tensors seeds_like(int64_t first, const Tensors& tensors) {
@@ -121,21 +125,21 @@ Orders gradients_of(const Function& function, const Call& call, bool twice) {
   };
   const Tensors seeds = seeds_like(0, f(inputs));
   const TensorFunction gradient = [&](const Tensors& values) {
-    return vector_jacobian(f, values, seeds).products;
+    return vjp(f, values, seeds).products;
   };
   if (!twice) {
-    const ValuesAndProducts one = vector_jacobian(f, inputs, seeds);
+    const ValuesAndProducts one = vjp(f, inputs, seeds);
     return {one.values, one.products, {}};
   }
-  const ValuesAndProducts two = vector_jacobian(gradient, inputs, seeds_like(16, inputs));
+  const ValuesAndProducts two = vjp(gradient, inputs, seeds_like(16, inputs));
   return {{}, two.values, two.products};
 }
 
 /// As `name mode`: what is a function of its own in other libraries.
 std::string form_of(const Case& c) {
   std::string form = c.function;
-  for (const char* mode :
-       {"combine", "mode", "method", "p", "exponent", "index", "ddof", "text", "power", "norm"})
+  for (const char* mode : {"combine", "mode", "method", "p", "exponent", "index", "ddof", "text",
+                           "pow_of_number", "norm"})
     if (const auto found = c.attributes.find(mode); found != c.attributes.end())
       form += " " + found->second;
   return form;
@@ -149,12 +153,12 @@ std::string run_case(const Case& c, const Function& function, Context& context, 
       std::ranges::find_if(c.inputs, [](const Array& x) { return is_float(x.dtype); })->dtype;
   try {
     Call call{context, {}, c.attributes};
-    for (const Array& input : c.inputs) call.in.push_back(Tensor::from(input, context));
+    for (const Array& input : c.inputs) call.in.push_back(tensor(input, context));
     const Orders orders = gradients_of(function, call, twice);
     Tensors got = orders.values;
     got.insert(got.end(), orders.first.begin(), orders.first.end());
     got.insert(got.end(), orders.second.begin(), orders.second.end());
-    Tensor::realize(got);
+    realize(got);
     if (got.size() != c.outputs.size()) return fmt::format("\n  {} tensors", got.size());
     for (size_t i = 0; i < got.size(); ++i) {
       const Array values = got[i].to_array(), &expected = c.outputs[i];
@@ -229,7 +233,7 @@ TEST_CASE("activations, softmaxes and norms are finite where their values are") 
 }
 
 Tensor doubles(std::initializer_list<double> values, Context& context) {
-  return Tensor::from<double>(values, {static_cast<int64_t>(values.size())}, context);
+  return tensor(std::vector(values), {static_cast<int64_t>(values.size())}, context);
 }
 
 TEST_CASE("gradients at kinks") {
@@ -240,7 +244,7 @@ TEST_CASE("gradients at kinks") {
   const auto slope = [&](const std::function<Tensor(const Tensor&)>& function,
                          std::initializer_list<double> at) {
     const Tensor x = doubles(at, context);
-    return gradient(function(x).sum(), {x})[0].to_vector<double>();
+    return grad(function(x).sum(), {x})[0].to_vector<double>();
   };
   CHECK(slope([](const Tensor& x) { return x.relu(); }, {-1, 0, -0.0, 2}) == Doubles{0, 0, 0, 1});
   CHECK(slope([](const Tensor& x) { return x.abs(); }, {-1, 0, -0.0, 2}) == Doubles{-1, 0, 0, 1});
@@ -257,14 +261,14 @@ TEST_CASE("gradients at kinks") {
         Doubles{INFINITY, 1.0 / 3, 0});
   const auto bend = [&](double power) {
     const Tensor x = doubles({0}, context), y = doubles({power}, context);
-    return gradient(gradient(pow(x, y).sum(), {x})[0].sum(), {x})[0].item<double>();
+    return grad(grad(pow(x, y).sum(), {x})[0].sum(), {x})[0].item<double>();
   };
   CHECK(bend(2) == 2);
   CHECK(bend(3) == 0);
   CHECK(bend(2.5) == 0);
   CHECK(bend(1.5) == INFINITY);
   CHECK(slope([](const Tensor& x) { return stddev(x); }, {2, 2}) == Doubles{0, 0});
-  CHECK(slope([](const Tensor& x) { return Tensor::where(x == 0, 0.0, x.recip()); }, {0, 2}) ==
+  CHECK(slope([](const Tensor& x) { return where(x == 0, 0.0, x.reciprocal()); }, {0, 2}) ==
         Doubles{0, -0.25});
 }
 

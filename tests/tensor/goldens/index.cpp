@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Brackets, gather and scatter against NumPy.
+// Brackets, and elements along an axis, against NumPy.
 #include <catch2/catch_test_macros.hpp>
 #include <sstream>
 
@@ -54,15 +54,16 @@ const Function kIndex[] = {
        return Tensors{set(c.in.at(0), index_of(c), c.in.back(), combine_of(c))};
      },
      4, 4},
-    {"gather", [](const Call& c) { return Tensors{gather(c.in.at(0), c.axis(), c.in.at(1))}; }},
-    {"scatter",
+    {"take_along_axis",
+     [](const Call& c) { return Tensors{take_along_axis(c.in.at(0), c.in.at(1), c.axis())}; }},
+    {"put_along_axis",
      [](const Call& c) {
-       return Tensors{scatter(c.in.at(0), c.axis(), c.in.at(1), c.in.at(2), combine_of(c))};
+       return Tensors{put_along_axis(c.in.at(0), c.in.at(1), c.in.at(2), c.axis(), combine_of(c))};
      },
      4, 4},
 };
 
-TEST_CASE("brackets, gather and scatter") { run_goldens("index", kIndex); }
+TEST_CASE("brackets, and elements along an axis") { run_goldens("index", kIndex); }
 
 }  // namespace
 

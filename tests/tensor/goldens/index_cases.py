@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Brackets, gather and scatter. An index is written as NumPy's: `1;0:5:2;...;None;t0`, t0 being the input after x."""
+"""Brackets, and elements along an axis. An index is written as NumPy's: `1;0:5:2;...;None;t0`, t0 being the input after x."""
 import numpy as np
 
 from golden_file import DTYPES, exact, to_dtype
@@ -84,14 +84,14 @@ def index_cases(f):
             if dtype in ("f16", "bf16"):
                 v = np.round(v.astype(np.float32)).astype(x.dtype)
             where = (np.arange(5)[:, None], column)
-            f.case("scatter", [x, column, v], written(x, where, v, combine), axis=1, combine=combine)
+            f.case("put_along_axis", [x, column, v], written(x, where, v, combine), axis=1, combine=combine)
     x = floats("f32", (3, 4))
     at = np.array([[0, -1, 2], [3, 3, -4], [1, 1, 1]])
-    f.case("gather", [x, at], np.take_along_axis(x, at, 1), axis=1)
-    f.case("gather", [x, at.T[:, :1].repeat(4, 1) % 3], np.take_along_axis(x, at.T[:, :1].repeat(4, 1) % 3, 0), axis=0)
+    f.case("take_along_axis", [x, at], np.take_along_axis(x, at, 1), axis=1)
+    f.case("take_along_axis", [x, at.T[:, :1].repeat(4, 1) % 3], np.take_along_axis(x, at.T[:, :1].repeat(4, 1) % 3, 0), axis=0)
     # outside: 0 is read, nothing is written
-    f.case("gather", [np.float32([1, 2, 3]), np.array([3, -4, 2, 100])], np.float32([0, 0, 3, 0]), axis=0)
-    f.case("scatter", [np.float32([1, 2, 3]), np.array([3, -4, 2, 100]), np.float32([9, 9, 9, 9])],
+    f.case("take_along_axis", [np.float32([1, 2, 3]), np.array([3, -4, 2, 100])], np.float32([0, 0, 3, 0]), axis=0)
+    f.case("put_along_axis", [np.float32([1, 2, 3]), np.array([3, -4, 2, 100]), np.float32([9, 9, 9, 9])],
            np.float32([1, 2, 9]), axis=0, combine="replace")
     f.case("get", [np.float32([[1, 2], [3, 4]]), np.array([1, 2, -3]), np.array([-1, 0, 0])], np.float32([4, 0, 0]),
            index="t0;t1")

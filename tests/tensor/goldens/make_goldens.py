@@ -40,7 +40,7 @@ FILES = {  # name: what it is about, and what adds its cases
     "reduce": ("Reductions.", reduce_cases),
     "scan": ("Running sums, products and extremes.", scan_cases),
     "order": ("Order and counting.", order_cases),
-    "index": ("Brackets, gather and scatter.", index_cases),
+    "index": ("Brackets, and elements along an axis.", index_cases),
     "random": ("Random draws.", random_cases),
     "linalg": ("Linear algebra.", linalg_cases),
     "fft": ("Fourier transforms and convolutions.", fft_cases),

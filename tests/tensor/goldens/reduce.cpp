@@ -8,25 +8,22 @@ namespace tenon::test {
 namespace {
 
 bool keep(const Call& call) { return call.integer("keep") != 0; }
-std::optional<int> axis_of(const Call& call) {
-  return call.has("axis") ? std::optional<int>(call.axis()) : std::nullopt;
-}
+Axes axis_of(const Call& call) { return call.has("axis") ? Axes(call.axis()) : Axes(); }
 
-using OverAxes = Tensor (*)(const Tensor&, std::vector<int>, bool);
+using OverAxes = Tensor (*)(const Tensor&, const Axes&, bool);
 auto over_axes(OverAxes function) {
   return [function](const Call& call) {
     return Tensors{function(call.in.at(0), call.axes(), keep(call))};
   };
 }
 
-using Arg = Tensor (*)(const Tensor&, std::optional<int>, bool);
-auto over_axis(Arg function) {
+auto over_axis(OverAxes function) {
   return [function](const Call& call) {
     return Tensors{function(call.in.at(0), axis_of(call), keep(call))};
   };
 }
 
-using Scan = Tensor (*)(const Tensor&, std::optional<int>);
+using Scan = Tensor (*)(const Tensor&, const Axes&);
 auto along(Scan function) {
   return [function](const Call& call) { return Tensors{function(call.in.at(0), axis_of(call))}; };
 }

@@ -2,6 +2,8 @@
 // Making and moving tensors against NumPy.
 #include <catch2/catch_test_macros.hpp>
 
+#include "tenon/make.hpp"
+#include "tenon/move.hpp"
 #include "tests/tensor/goldens/golden.hpp"
 
 namespace tenon::test {
@@ -168,8 +170,9 @@ const Function kMove[] = {
                   : pad(x, pairs(c.integers("pairs")), pad_mode(c.word("mode")));
      }),
      0, 0, false, true, /*moves=*/true},
-    {"contiguous", on([](const Tensor& x, const Call&) { return contiguous(x.transpose()); }), 0, 0,
-     false, true, /*moves=*/true},
+    {"contiguous",
+     on([](const Tensor& x, const Call&) { return contiguous(x.matrix_transpose()); }), 0, 0, false,
+     true, /*moves=*/true},
     {"copy", on([](const Tensor& x, const Call&) { return copy(x); }), 0, 0, false, true,
      /*moves=*/true},
 };

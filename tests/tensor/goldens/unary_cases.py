@@ -60,7 +60,7 @@ UNARY = {
     "exp": (np.exp, None), "exp2": (np.exp2, None), "log": (np.log, None), "log2": (np.log2, None),
     "sin": (np.sin, None), "cos": (np.cos, None), "sqrt": (np.sqrt, None), "rsqrt": (lambda x: 1 / np.sqrt(x), None),
     "reciprocal": (lambda x: 1 / x, None), "square": (np.square, None), "abs": (np.abs, None),
-    "neg": (np.negative, None), "floor": (np.floor, None), "trunc": (np.trunc, None),
+    "negative": (np.negative, None), "floor": (np.floor, None), "trunc": (np.trunc, None),
     "sign": (np.sign, None), "ceil": (np.ceil, None), "round": (np.rint, None),
     "frac": (lambda x: x - np.trunc(x), None), "degrees": (np.degrees, None), "radians": (np.radians, None),
     "expm1": (np.expm1, None), "log1p": (np.log1p, None), "log10": (np.log10, None),
@@ -88,7 +88,7 @@ QUESTIONS = {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "sig
 # on integers NumPy's own answer in the same dtype
 UNARY_INT = {"sign": np.sign, "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "round": np.positive,
              "abs": np.abs, "frac": lambda x: x - x, "relu": lambda x: np.maximum(x, 0),
-             "relu6": lambda x: np.clip(x, 0, 6), "square": np.square, "neg": np.negative, "bitwise_not": np.bitwise_not}
+             "relu6": lambda x: np.clip(x, 0, 6), "square": np.square, "negative": np.negative, "bitwise_not": np.bitwise_not}
 
 
 def check_jax(name, function, x, expected):
@@ -132,7 +132,7 @@ def unary_cases(f):
             f.case(name, [f"n.{dtype}"], function(int_pool(dtype)))
     for name, function in UNARY_INT.items():
         for dtype in INTS:
-            if name == "neg" and dtype[0] == "u":
+            if name == "negative" and dtype[0] == "u":
                 continue
             f.case(name, [f"n.{dtype}"], np.asarray(function(int_pool(dtype)), DTYPES[dtype]))
     f.case("bitwise_not", ["b"], np.array([True, False]))

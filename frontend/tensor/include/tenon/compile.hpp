@@ -3,7 +3,7 @@
 //
 //   struct Model { Tensor w, b; auto fields() { return std::tie(w, b); } };
 //   const auto step = compile([](Model m, Tensor x, Tensor y, Tensor rate) {
-//     auto [loss, g] = value_and_gradient(..)(..);
+//     auto [loss, g] = value_and_grad(..)(..);
 //     return std::pair(Model{m.w - rate * g[0], m.b - rate * g[1]}, loss);
 //   }, {.name = "step", .donate = {0}});
 //   for (..) std::tie(model, loss) = step(model, x, y, 0.1);
@@ -13,7 +13,7 @@
 // each combination of dtypes, shapes and devices, with tensors that have types but no values; other
 // values of numbers and keys take no new plan. Tensors of outside that it uses are as they were at
 // that call. Within another that is traced, a call becomes part of that. A gradient ends at
-// results, as at all that was read, unless a GradientTape (value_and_gradient keeps one) knows of
+// results, as at all that was read, unless a GradientTape (value_and_grad keeps one) knows of
 // the call, and that donates nothing. An integer that does not fit what it meets wraps, as in a
 // cast.
 //

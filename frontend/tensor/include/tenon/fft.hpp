@@ -48,8 +48,8 @@ TENON_API Tensor fftfreq(int64_t n, double spacing = 1, DType dtype = DType::kF3
 TENON_API Tensor rfftfreq(int64_t n, double spacing = 1, DType dtype = DType::kF32,
                           Context& context = Context::standard());
 /// Frequency 0 in the middle, n/2, of these axes (none: all); and back.
-TENON_API Tensor fftshift(const Tensor& x, std::vector<int> axes = {});
-TENON_API Tensor ifftshift(const Tensor& x, std::vector<int> axes = {});
+TENON_API Tensor fftshift(const Tensor& x, const Axes& axes = {});
+TENON_API Tensor ifftshift(const Tensor& x, const Axes& axes = {});
 
 /// Which part of a convolution of n and m elements: all n + m - 1, as many as the larger has around
 /// the middle (fft_convolve: as the first has), or those that no zero beyond an end enters.
@@ -63,6 +63,6 @@ TENON_API Tensor convolve(const Tensor& x, const Tensor& kernel,
 /// without primes above 5; other axes broadcast. scipy.signal.fftconvolve. Throws in kValid unless
 /// one is at least as large as the other on each of the axes.
 TENON_API Tensor fft_convolve(const Tensor& x, const Tensor& kernel,
-                              Convolution mode = Convolution::kFull, std::vector<int> axes = {});
+                              Convolution mode = Convolution::kFull, const Axes& axes = {});
 
 }  // namespace tenon

@@ -6,7 +6,7 @@
 //   x = set(x, {mask}, 0)                        x[mask] = 0
 //   x = set(x, {rows}, values, Combine::kAdd)    np.add.at(x, rows, values)
 //
-// Nothing is written in place: `set` and `scatter` give a new tensor. Positions below zero count
+// Nothing is written in place: `set` gives a new tensor. Positions below zero count
 // from the end. An integer outside of its axis throws kInvalid; a position in a tensor that is
 // outside reads 0 and writes nothing. Results are the same on every device and in every run.
 #pragma once
@@ -42,10 +42,6 @@ class TENON_API Index {
   Value value_;
 };
 
-/// What becomes of an element that is written: the value, or element and value together; kMean is
-/// the mean of the element and all values that meet there. kReplace: the last value stays.
-enum class Combine : uint8_t { kReplace, kAdd, kMul, kMax, kMin, kMean };
-
 /// x[index]. Index tensors broadcast with each other, and their axes stand where the first of them
 /// did, or in front where others lie between (NumPy's rule; integers beside them count as such
 /// tensors). A mask covers as many axes as it has, and how many are true is read back. Integers,
@@ -55,14 +51,5 @@ TENON_API Tensor get(const Tensor& x, const std::vector<Index>& index);
 /// `combine` says. A single number for a mask reads nothing back. Throws where dtypes differ.
 TENON_API Tensor set(const Tensor& x, const std::vector<Index>& index, const Tensor& values,
                      Combine combine = Combine::kReplace);
-
-/// out[.., i, ..] = x[.., index[.., i, ..], ..] along an axis: index has x's rank, and but for the
-/// axis its sizes. np.take_along_axis.
-TENON_API Tensor gather(const Tensor& x, int axis, const Tensor& index);
-/// x with values[.., i, ..] at index[.., i, ..] along an axis; index and values have one shape, x's
-/// but for the axis. kMul, kMax, kMin and kMean sort the index and combine runs of equals by
-/// doubling: O(n log^2 n).
-TENON_API Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& values,
-                         Combine combine = Combine::kReplace);
 
 }  // namespace tenon

@@ -30,8 +30,8 @@ TENON_API Tensor kron(const Tensor& a, const Tensor& b);   ///< Kronecker's, of 
 TENON_API Tensor trace(const Tensor& x, int64_t offset = 0, int axis1 = 0, int axis2 = 1);
 /// Over the last `axes` of a and the first of b, or over axes of a with axes of b.
 TENON_API Tensor tensordot(const Tensor& a, const Tensor& b, int axes = 2);
-TENON_API Tensor tensordot(const Tensor& a, const Tensor& b, const std::vector<int>& axes_a,
-                           const std::vector<int>& axes_b);
+TENON_API Tensor tensordot(const Tensor& a, const Tensor& b, const Axes& axes_a,
+                           const Axes& axes_b);
 TENON_API Tensor matrix_power(const Tensor& x, int64_t power);  ///< negative: of the inverse
 
 /// L with x = L L^T, lower. Reads the lower triangle; NaN where x is not positive definite.

@@ -2,10 +2,10 @@
 // Sizes of axes: numbers, or expressions over symbols whose values are known when a graph runs.
 //
 //   const Size n = Size::symbol("n", 1, 4096);
-//   const auto f = compile([](Tensor x) { return x.softmax(-1).mean({0}); });
+//   const auto f = compile([](Tensor x) { return x.softmax(-1).mean(0); });
 //   for (..) f(batch.with_size(0, n));   // one trace and one plan for batches of 1 to 4096 rows
 //
-// Shapes are made of them: x.sizes(), x.reshape({n * 2, -1}), Tensor::zeros({n, 4}). Two sizes are
+// Shapes are made of them: x.sizes(), x.reshape({n * 2, -1}), zeros({n, 4}). Two sizes are
 // equal where they are for all values of their symbols; what holds for some values only is refused,
 // and the message names the symbol.
 #pragma once

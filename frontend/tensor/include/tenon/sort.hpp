@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Order and counting.
+// Order and counting; sort and argsort are rows of functions.def.
 //
 // -0 counts as 0 and NaN stands after all numbers, as in NumPy. Any shape; a negative axis counts
 // from the end. Positions are i64. Wrong axes and dtypes throw kInvalid. Functions whose result's
@@ -12,13 +12,6 @@
 #include "tenon/tensor.hpp"
 
 namespace tenon {
-
-/// In ascending order along an axis, by Batcher's bitonic network (1968): O(n log^2 n) work of
-/// O(log^2 n) kernels, no branch on values. Descending order is the ascending one reversed: NaN
-/// first. Differentiable; equal zeros may change places.
-TENON_API Tensor sort(const Tensor& x, int axis = -1, bool descending = false);
-/// Positions of that order, i64; of equals the first one first. Throws for 2^31 elements and more.
-TENON_API Tensor argsort(const Tensor& x, int axis = -1, bool descending = false);
 
 struct TopK {
   Tensor values, indices;

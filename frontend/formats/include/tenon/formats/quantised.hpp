@@ -28,9 +28,9 @@ TENON_API int64_t block_bytes(BlockFormat format);
 
 /// Blocks (u8 of any shape that has as many bytes as `shape` has blocks) as f32 of `shape`, bit for
 /// bit as ggml computes them. It is lazy: a product that takes it, as
-/// x.matmul(dequantise(...).transpose()), reads the blocks, and no other form of them is ever in
-/// memory. Throws kInvalid for another dtype, a last axis that is no multiple of 32, and another
-/// number of bytes.
+/// x.matmul(dequantise(...).matrix_transpose()), reads the blocks, and no other form of them is
+/// ever in memory. Throws kInvalid for another dtype, a last axis that is no multiple of 32, and
+/// another number of bytes.
 TENON_API Tensor dequantise(const Tensor& blocks, BlockFormat format,
                             const std::vector<int64_t>& shape);
 

@@ -65,6 +65,11 @@ struct MultiHeadOptions {
 /// are one. It begins with Xavier's, biases with 0.
 struct TENON_API MultiHeadAttention {
   MultiHeadAttention(int64_t width, int64_t heads, const MultiHeadOptions& options = {});
+  MultiHeadAttention(int64_t width, int64_t heads, const Key& key,
+                     const MultiHeadOptions& options = {})
+      : MultiHeadAttention(width, heads, options) {
+    fields::initialise(*this, key);
+  }
   /// Of itself: x [n, positions, width].
   Tensor operator()(const Tensor& x, const Mode& mode = {}) const;
   Tensor operator()(const Tensor& q, const Tensor& k, const Tensor& v,

@@ -9,7 +9,7 @@
 #include "tenon/export.hpp"
 #include "tenon/formats/safetensors.hpp"
 #include "tenon/nn/module.hpp"
-#include "tenon/nn/optimizer.hpp"
+#include "tenon/nn/optimizers/optimizer.hpp"
 
 namespace tenon::nn {
 

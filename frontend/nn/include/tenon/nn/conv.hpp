@@ -47,6 +47,11 @@ struct ConvOptions {
 template <int N>
 struct TENON_API Conv {
   Conv(int64_t inputs, int64_t outputs, PerAxis<N> window, const ConvOptions<N>& options = {});
+  Conv(int64_t inputs, int64_t outputs, PerAxis<N> window, const Key& key,
+       const ConvOptions<N>& options = {})
+      : Conv(inputs, outputs, window, options) {
+    fields::initialise(*this, key);
+  }
   Tensor operator()(const Tensor& x) const;
 
   Parameter weight;               ///< [outputs, inputs / groups, window..]
@@ -76,6 +81,11 @@ template <int N>
 struct TENON_API ConvTranspose {
   ConvTranspose(int64_t inputs, int64_t outputs, PerAxis<N> window,
                 const ConvTransposeOptions<N>& options = {});
+  ConvTranspose(int64_t inputs, int64_t outputs, PerAxis<N> window, const Key& key,
+                const ConvTransposeOptions<N>& options = {})
+      : ConvTranspose(inputs, outputs, window, options) {
+    fields::initialise(*this, key);
+  }
   Tensor operator()(const Tensor& x) const;
 
   Parameter weight;               ///< [inputs, outputs / groups, window..]

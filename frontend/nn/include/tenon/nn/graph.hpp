@@ -31,6 +31,10 @@ struct GCNConvOptions {
 /// adjacency: Kipf and Welling, 2017. Begins with Xavier's, the bias with 0.
 struct TENON_API GCNConv {
   GCNConv(int64_t inputs, int64_t outputs, const GCNConvOptions& options = {});
+  GCNConv(int64_t inputs, int64_t outputs, const Key& key, const GCNConvOptions& options = {})
+      : GCNConv(inputs, outputs, options) {
+    fields::initialise(*this, key);
+  }
   Tensor operator()(const Tensor& x, const Tensor& a) const;
 
   std::optional<Parameter> bias;  ///< [outputs]
@@ -52,6 +56,10 @@ struct GATConvOptions {
 /// Weights of edges do not count, bools will do. Begins with Xavier's, the bias with 0.
 struct TENON_API GATConv {
   GATConv(int64_t inputs, int64_t outputs, const GATConvOptions& options = {});
+  GATConv(int64_t inputs, int64_t outputs, const Key& key, const GATConvOptions& options = {})
+      : GATConv(inputs, outputs, options) {
+    fields::initialise(*this, key);
+  }
   Tensor operator()(const Tensor& x, const Tensor& adjacency, const Mode& mode = {}) const;
 
   Parameter att_src, att_dst;     ///< [1, heads, outputs]

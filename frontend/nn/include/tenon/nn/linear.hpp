@@ -16,6 +16,10 @@ struct LinearOptions {
 /// x [.., inputs] to x weight^T + bias [.., outputs]. Both begin uniform within 1/sqrt(inputs).
 struct TENON_API Linear {
   Linear(int64_t inputs, int64_t outputs, const LinearOptions& options = {});
+  Linear(int64_t inputs, int64_t outputs, const Key& key, const LinearOptions& options = {})
+      : Linear(inputs, outputs, options) {
+    fields::initialise(*this, key);
+  }
   Tensor operator()(const Tensor& x) const;
 
   Parameter weight;               ///< [outputs, inputs]
@@ -27,6 +31,10 @@ struct TENON_API Linear {
 /// within 1/sqrt(n).
 struct TENON_API Bilinear {
   Bilinear(int64_t n, int64_t m, int64_t outputs, const LinearOptions& options = {});
+  Bilinear(int64_t n, int64_t m, int64_t outputs, const Key& key, const LinearOptions& options = {})
+      : Bilinear(n, m, outputs, options) {
+    fields::initialise(*this, key);
+  }
   Tensor operator()(const Tensor& a, const Tensor& b) const;
 
   Parameter weight;               ///< [outputs, n, m]
@@ -43,6 +51,10 @@ struct EmbeddingOptions {
 /// number that is no row gives zeros (of a device nothing can be read that is not there).
 struct TENON_API Embedding {
   Embedding(int64_t count, int64_t size, const EmbeddingOptions& options = {});
+  Embedding(int64_t count, int64_t size, const Key& key, const EmbeddingOptions& options = {})
+      : Embedding(count, size, options) {
+    fields::initialise(*this, key);
+  }
   Tensor operator()(const Tensor& numbers) const;
 
   Parameter weight;  ///< [count, size]

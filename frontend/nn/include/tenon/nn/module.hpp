@@ -4,11 +4,13 @@
 //
 //   struct Mlp {
 //     nn::Linear fc1{784, 128}, fc2{128, 10};
-//     TENON_FIELDS(fc1, fc2)
+//     TENON_MODULE(Mlp, fc1, fc2)
 //     Tensor operator()(const Tensor& x) const { return fc2(fc1(x).relu()); }
 //   };
-//   Mlp model;
-//   nn::initialise(model, Key(42));
+//   Mlp model(Key(42));
+//
+// What is made with a key has values: a model, and a layer alone, nn::Linear(784, 10, Key(1)). A
+// layer without one only declares, and stands in a module, which gives it values.
 //
 // There is no base class and nothing is registered: a module is copied, returned and passed to what
 // `compile` makes like any struct. The list gives each tensor its name: "fc1.weight"; elements of
@@ -39,13 +41,19 @@
   auto fields() { return std::tie(__VA_ARGS__); } \
   static constexpr std::string_view field_names() { return #__VA_ARGS__; }
 
+/// The same of a struct that is made with a key: each parameter and buffer gets values by its own
+/// initialiser, from a key of its own and in its context; all are computed in one go.
+#define TENON_MODULE(Name, ...) \
+  TENON_FIELDS(__VA_ARGS__)     \
+  explicit Name(const ::tenon::Key& key) { ::tenon::nn::fields::initialise(*this, key); }
+
 namespace tenon::nn {
 
 /// Values for a parameter of a shape.
 using Initialiser = std::function<Tensor(const Key&, const std::vector<int64_t>&)>;
 
-/// A tensor that is learned. It has a shape from the begin, and values once it was initialised,
-/// assigned or loaded; before that a use of it is an error.
+/// A tensor that is learned. It has a shape from the begin, and values once a key, an assignment or
+/// a file gave them; before that a use of it is an error.
 struct TENON_API Parameter : Tensor {
   Parameter(std::vector<int64_t> shape, Initialiser initialiser, DType dtype = DType::kF32);
   Parameter(Tensor value);  // NOLINT: a tensor is one
@@ -60,7 +68,7 @@ struct TENON_API Parameter : Tensor {
     std::vector<int64_t> shape;
     DType dtype;
     Initialiser initialiser;  ///< none: of one that was made from a value
-    std::string name = {};    ///< in the model that was initialised or loaded, for messages
+    std::string name = {};    ///< in the model that got values, for messages
   };
   std::shared_ptr<const Declared> declared;
   bool frozen = false;  ///< kept as it is by learning
@@ -186,13 +194,20 @@ std::vector<Named> learned(M& model) {
   return out;
 }
 
+namespace fields {
 TENON_API void initialise(const std::vector<Named>& tensors, const Key& key);
-/// Gives every parameter and buffer values by its own initialiser, from a key of its own and in its
-/// context; all are computed in one go. Values that were there are replaced; what was made from a
-/// value keeps it.
-template <Module M>
+template <class M>
 void initialise(M& model, const Key& key) {
   initialise(tensors(model), key);
+}
+}  // namespace fields
+
+/// A model that was declared without a key, as init(Sequential(..), key), with values as
+/// TENON_MODULE gives them. What was made from a value keeps it.
+template <Module M>
+M init(M model, const Key& key) {
+  fields::initialise(model, key);
+  return model;
 }
 
 /// From now on parameters stay as they are (or are learned again). Returns how many changed.
@@ -238,7 +253,7 @@ struct LossAndGradients {
 /// function leaves in tensors that are not learned is kept in the model. Throws kInvalid, naming
 /// the parameter, for one that the loss does not depend on: freeze it.
 template <Module M, class Loss>
-LossAndGradients value_and_gradient(M& model, const Loss& loss);
+LossAndGradients value_and_grad(M& model, const Loss& loss);
 
 namespace fields {
 TENON_API LossAndGradients
@@ -247,7 +262,7 @@ loss_and_gradients(const std::vector<Named>& learned,
 }
 
 template <Module M, class Loss>
-LossAndGradients value_and_gradient(M& model, const Loss& loss) {
+LossAndGradients value_and_grad(M& model, const Loss& loss) {
   M used = model;
   LossAndGradients out =
       fields::loss_and_gradients(learned(model), [&](const std::vector<Tensor>& values) {

@@ -20,6 +20,10 @@ struct NormOptions {
 /// Over the last axes, whose sizes are given: Ba, Kiros, Hinton, 2016.
 struct TENON_API LayerNorm {
   LayerNorm(const std::vector<int64_t>& shape, const NormOptions& options = {});
+  LayerNorm(const std::vector<int64_t>& shape, const Key& key, const NormOptions& options = {})
+      : LayerNorm(shape, options) {
+    fields::initialise(*this, key);
+  }
   Tensor operator()(const Tensor& x) const;
 
   std::optional<Parameter> weight, bias;  ///< of that shape
@@ -31,6 +35,10 @@ struct TENON_API LayerNorm {
 /// x / sqrt(mean of x^2 + epsilon) over the last axis: Zhang and Sennrich, 2019.
 struct TENON_API RMSNorm {
   RMSNorm(int64_t size, const NormOptions& options = {.epsilon = 1e-6});
+  RMSNorm(int64_t size, const Key& key, const NormOptions& options = {.epsilon = 1e-6})
+      : RMSNorm(size, options) {
+    fields::initialise(*this, key);
+  }
   Tensor operator()(const Tensor& x) const;
 
   std::optional<Parameter> weight;
@@ -42,6 +50,10 @@ struct TENON_API RMSNorm {
 /// channel is instance norm.
 struct TENON_API GroupNorm {
   GroupNorm(int64_t groups, int64_t channels, const NormOptions& options = {});
+  GroupNorm(int64_t groups, int64_t channels, const Key& key, const NormOptions& options = {})
+      : GroupNorm(groups, channels, options) {
+    fields::initialise(*this, key);
+  }
   Tensor operator()(const Tensor& x) const;
 
   std::optional<Parameter> weight, bias;  ///< [channels]
@@ -54,6 +66,11 @@ struct TENON_API InstanceNorm : GroupNorm {
   InstanceNorm(int64_t channels,
                const NormOptions& options = {.epsilon = 1e-5, .weight = false, .bias = false})
       : GroupNorm(channels, channels, options) {}
+  InstanceNorm(int64_t channels, const Key& key,
+               const NormOptions& options = {.epsilon = 1e-5, .weight = false, .bias = false})
+      : InstanceNorm(channels, options) {
+    fields::initialise(*this, key);
+  }
 };
 
 struct BatchNormOptions {
@@ -67,6 +84,10 @@ struct BatchNormOptions {
 /// PyTorch); else by these.
 struct TENON_API BatchNorm {
   BatchNorm(int64_t channels, const BatchNormOptions& options = {});
+  BatchNorm(int64_t channels, const Key& key, const BatchNormOptions& options = {})
+      : BatchNorm(channels, options) {
+    fields::initialise(*this, key);
+  }
   Tensor operator()(const Tensor& x, const Mode& mode = {});
 
   std::optional<Parameter> weight, bias;  ///< [channels]

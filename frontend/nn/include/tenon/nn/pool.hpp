@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tenon/export.hpp"
+#include "tenon/make.hpp"
 #include "tenon/nn/conv.hpp"
 #include "tenon/nn/mode.hpp"
 
@@ -68,7 +69,7 @@ struct FractionalMaxPool {
   Tensor operator()(const Tensor& x, const Mode& mode = {}) const {
     const Tensor samples = mode.is_training() ? tenon::uniform(mode.key("nn.fractional_max_pool"),
                                                                {x.size(0), x.size(1), N})
-                                              : Tensor::full({1}, 0.5, DType::kF32, x.context());
+                                              : full({1}, 0.5, DType::kF32, x.context());
     return fractional_max_pool(x, window, sizes, samples);
   }
   std::vector<int64_t> window, sizes;

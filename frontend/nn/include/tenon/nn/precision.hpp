@@ -3,9 +3,9 @@
 //
 //   const nn::Optimizer optimizer = nn::scale_loss(nn::adamw());
 //   const Tensor scale = nn::loss_scale(optimizer, state);
-//   auto [loss, gradients] = nn::value_and_gradient(model, [&](Net& m) {
+//   auto [loss, gradients] = nn::value_and_grad(model, [&](Net& m) {
 //     return scale * nn::compute_in(DType::kF16, m, [&](Net& narrow) {
-//       return nn::cross_entropy(narrow(x.cast(DType::kF16)).cast(DType::kF32), y);
+//       return nn::cross_entropy(narrow(x.astype(DType::kF16)).astype(DType::kF32), y);
 //     });
 //   });
 //   optimizer.update(model, gradients, state);  // left out where a gradient is not finite
@@ -13,7 +13,7 @@
 
 #include "tenon/export.hpp"
 #include "tenon/nn/module.hpp"
-#include "tenon/nn/optimizer.hpp"
+#include "tenon/nn/optimizers/optimizer.hpp"
 
 namespace tenon::nn {
 
@@ -37,11 +37,11 @@ template <Module M, class F>
 auto compute_in(DType dtype, M& model, const F& f) {
   M narrow = model;
   for (const Named& named : parameters(narrow))
-    if (is_float(named.tensor->dtype())) named.parameter->redeclare(named.tensor->cast(dtype));
+    if (is_float(named.tensor->dtype())) named.parameter->redeclare(named.tensor->astype(dtype));
   auto out = f(narrow);
   const std::vector<Named> from = tensors(narrow), to = tensors(model);
   for (size_t i = 0; i < to.size(); ++i)
-    if (!to[i].is_learned) *to[i].tensor = from[i].tensor->cast(to[i].tensor->dtype());
+    if (!to[i].is_learned) *to[i].tensor = from[i].tensor->astype(to[i].tensor->dtype());
   return out;
 }
 

@@ -29,6 +29,10 @@ enum class Recurrence : uint8_t {
 /// One step. All parameters begin uniform within 1/sqrt(size).
 struct TENON_API RecurrentCell {
   RecurrentCell(Recurrence kind, int64_t inputs, int64_t size, bool bias = true);
+  RecurrentCell(Recurrence kind, int64_t inputs, int64_t size, const Key& key, bool bias = true)
+      : RecurrentCell(kind, inputs, size, bias) {
+    fields::initialise(*this, key);
+  }
   /// x [n, inputs] and the state before (none: zeros), h and of an LSTM also c, each [n, size], to
   /// the state after; h is the output.
   std::vector<Tensor> operator()(const Tensor& x, const std::vector<Tensor>& state = {}) const;
@@ -64,6 +68,11 @@ struct RecurrentResult {
 /// results lack n too. Its parameters are called weight_ih_l0, weight_hh_l0_reverse, and so on.
 struct TENON_API Recurrent {
   Recurrent(Recurrence kind, int64_t inputs, int64_t size, const RecurrentOptions& options = {});
+  Recurrent(Recurrence kind, int64_t inputs, int64_t size, const Key& key,
+            const RecurrentOptions& options = {})
+      : Recurrent(kind, inputs, size, options) {
+    fields::initialise(*this, key);
+  }
   /// `state` as a result's; none: zeros.
   RecurrentResult operator()(const Tensor& x, const std::vector<Tensor>& state = {},
                              const Mode& mode = {}) const;
@@ -79,14 +88,27 @@ struct TENON_API Recurrent {
 struct RNN : Recurrent {
   RNN(int64_t inputs, int64_t size, const RecurrentOptions& options = {}, bool relu = false)
       : Recurrent(relu ? Recurrence::kRelu : Recurrence::kTanh, inputs, size, options) {}
+  RNN(int64_t inputs, int64_t size, const Key& key, const RecurrentOptions& options = {},
+      bool relu = false)
+      : RNN(inputs, size, options, relu) {
+    fields::initialise(*this, key);
+  }
 };
 struct LSTM : Recurrent {
   LSTM(int64_t inputs, int64_t size, const RecurrentOptions& options = {})
       : Recurrent(Recurrence::kLstm, inputs, size, options) {}
+  LSTM(int64_t inputs, int64_t size, const Key& key, const RecurrentOptions& options = {})
+      : LSTM(inputs, size, options) {
+    fields::initialise(*this, key);
+  }
 };
 struct GRU : Recurrent {
   GRU(int64_t inputs, int64_t size, const RecurrentOptions& options = {})
       : Recurrent(Recurrence::kGru, inputs, size, options) {}
+  GRU(int64_t inputs, int64_t size, const Key& key, const RecurrentOptions& options = {})
+      : GRU(inputs, size, options) {
+    fields::initialise(*this, key);
+  }
 };
 
 }  // namespace tenon::nn

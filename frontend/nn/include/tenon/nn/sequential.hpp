@@ -7,7 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "tenon/activations.hpp"
 #include "tenon/export.hpp"
 #include "tenon/nn/mode.hpp"
 #include "tenon/nn/module.hpp"

@@ -5,7 +5,8 @@
 //   const auto loss = [](Mlp& m, const std::vector<Tensor>& batch, const Key& key) {
 //     return nn::cross_entropy(m(batch[0], nn::Mode::training(key)), batch[1]);
 //   };
-//   const train::Result result = train::fit(model, nn::adamw({.rate = 1e-3}), loader, loss,
+//   const train::Result result = train::fit(model, nn::adamw({.learning_rate = 1e-3}), loader,
+//   loss,
 //                                           {.epochs = 10, .checkpoints = "runs/mlp"});
 //
 // A step is traced once, and writes over the model and the optimizer's state. With a folder of
@@ -26,7 +27,7 @@
 #include "tenon/export.hpp"
 #include "tenon/nn/checkpoint.hpp"
 #include "tenon/nn/module.hpp"
-#include "tenon/nn/optimizer.hpp"
+#include "tenon/nn/optimizers/optimizer.hpp"
 #include "tenon/nn/precision.hpp"
 #include "tenon/random.hpp"
 #include "tenon/train/batches.hpp"
@@ -105,7 +106,7 @@ Result fit(M& model, const nn::Optimizer& optimizer, const Batches& batches, con
   const bool scales = nn::scales_loss(optimizer);
   const auto found = [&](M& m, const nn::OptimizerState& kept, const std::vector<Tensor>& batch,
                          const Key& key) {
-    nn::LossAndGradients out = nn::value_and_gradient(m, [&](M& used) {
+    nn::LossAndGradients out = nn::value_and_grad(m, [&](M& used) {
       const Tensor value = fields::loss_of(loss, used, batch, key);
       return scales ? value * nn::loss_scale(optimizer, kept) : value;
     });

@@ -6,10 +6,11 @@
 #include <algorithm>
 
 #include "core/support/error.hpp"
-#include "frontend/nn/piece.hpp"
+#include "frontend/nn/optimizers/piece.hpp"
 #include "tenon/linalg.hpp"
 #include "tenon/make.hpp"
-#include "tenon/nn/optimizers.hpp"
+#include "tenon/move.hpp"
+#include "tenon/nn/optimizers/optimizers.hpp"
 
 namespace tenon::nn {
 namespace {
@@ -17,14 +18,14 @@ namespace {
 Slot rows_slot(const std::string& name, int64_t rows) {
   Slot slot = zeros_slot(name);
   slot.begin = [begin = slot.begin, rows](const Tensor& w) {
-    return Tensor::zeros({rows, w.size()}, begin(w).dtype(), w.context());
+    return tenon::zeros({rows, w.size()}, begin(w).dtype(), w.context());
   };
   return slot;
 }
 
 Slot flat_slot(const std::string& name) {
   Slot slot = zeros_slot(name);
-  slot.begin = [begin = slot.begin](const Tensor& w) { return begin(w).flatten(); };
+  slot.begin = [begin = slot.begin](const Tensor& w) { return begin(w).ravel(); };
   return slot;
 }
 
@@ -36,7 +37,7 @@ Tensor over(size_t count, const F& f) {
   return sum;
 }
 
-Tensor column(const Tensor& x) { return x.unsqueeze(-1); }
+Tensor column(const Tensor& x) { return x.expand_dims(-1); }
 
 struct Kept {
   std::vector<Tensor>&s, &y, &gradient, &step;  ///< of each parameter: [history, n], [n]
@@ -62,15 +63,15 @@ void remember(const Kept& kept, const std::vector<Tensor>& g, const Tensor& is_d
   const Tensor is_kept = (kept.count > 0) & (curve > 1e-10) & (is_done == false);
   const int64_t rows = kept.s[0].size(0);
   const auto append = [&](Tensor& to, const Tensor& row) {
-    const Tensor moved = Tensor::cat({to.slice({{1, rows}}), row.unsqueeze(0)});
-    to = Tensor::where(is_kept, moved, to);
+    const Tensor moved = concatenate({to.slice({{1, rows}}), row.expand_dims(0)});
+    to = where(is_kept, moved, to);
   };
   for (size_t i = 0; i < n; ++i) {
     append(kept.s[i], kept.step[i]);
     append(kept.y[i], change[i]);
   }
-  kept.held = Tensor::where(is_kept, (kept.held + 1).minimum(static_cast<double>(rows)), kept.held);
-  kept.h = Tensor::where(is_kept, curve / Tensor::where(is_kept, length, 1.0), kept.h);
+  kept.held = where(is_kept, (kept.held + 1).minimum(static_cast<double>(rows)), kept.held);
+  kept.h = where(is_kept, curve / where(is_kept, length, 1.0), kept.h);
 }
 
 std::vector<Tensor> direction(const Kept& kept, const std::vector<Tensor>& g) {
@@ -78,23 +79,24 @@ std::vector<Tensor> direction(const Kept& kept, const std::vector<Tensor>& g) {
   const int64_t rows = kept.s[0].size(0);
   Context& context = g[0].context();
   const Tensor products =
-      triu(over(n, [&](size_t i) { return kept.s[i].matmul(kept.y[i].transpose()); }));
-  const Tensor row = Tensor::arange(rows, DType::kF32, context);
+      triu(over(n, [&](size_t i) { return kept.s[i].matmul(kept.y[i].matrix_transpose()); }));
+  const Tensor row = arange(rows, DType::kF32, context);
   const Tensor is_empty = row < static_cast<double>(rows) - kept.held;
   const Tensor ones = eye(rows, {}, 0, products.dtype(), context);
-  const Tensor r = products + Tensor::where(column(is_empty), ones, 0.0);
+  const Tensor r = products + where(column(is_empty), ones, 0.0);
   const Tensor a =
       solve_triangular(r, -over(n, [&](size_t i) { return kept.s[i].matmul(column(g[i])); }));
   std::vector<Tensor> rest;
-  for (size_t i = 0; i < n; ++i) rest.push_back(-column(g[i]) - kept.y[i].transpose().matmul(a));
+  for (size_t i = 0; i < n; ++i)
+    rest.push_back(-column(g[i]) - kept.y[i].matrix_transpose().matmul(a));
   const Tensor c =
-      solve_triangular(r.transpose(),
-                       column((r * ones).sum({-1})) * a -
+      solve_triangular(r.matrix_transpose(),
+                       column((r * ones).sum(-1)) * a -
                            over(n, [&](size_t i) { return kept.y[i].matmul(rest[i]); }) * kept.h,
                        /*lower=*/true);
   std::vector<Tensor> out;
   for (size_t i = 0; i < n; ++i)
-    out.push_back((rest[i] * kept.h + kept.s[i].transpose().matmul(c)).flatten());
+    out.push_back((rest[i] * kept.h + kept.s[i].matrix_transpose().matmul(c)).ravel());
   return out;
 }
 
@@ -118,10 +120,10 @@ Tensor largest(const std::vector<Tensor>& g) {
 
 /// Of the step along the direction; the first is short where the gradient is long.
 Tensor size_of(const Kept& kept, const std::vector<Tensor>& g, const Tensor& is_done,
-               const Rate& rate) {
+               const Rate& learning_rate) {
   const Tensor sum = over(g.size(), [&](size_t i) { return g[i].abs().sum(); });
-  const Tensor first = Tensor::where(is_done, 1.0, 1.0 / sum).minimum(1.0);
-  return Tensor::where(kept.count > 0, 1.0, first) * rate(kept.count);
+  const Tensor first = where(is_done, 1.0, 1.0 / sum).minimum(1.0);
+  return where(kept.count > 0, 1.0, first) * learning_rate(kept.count);
 }
 
 /// Makes the step, and keeps it.
@@ -130,27 +132,27 @@ void go(Update& of, const Kept& kept, const std::vector<Tensor>& g, const Tensor
   const size_t n = g.size();
   const std::vector<Tensor> to = direction(kept, g);
   const Tensor slope = over(n, [&](size_t i) { return (g[i] * to[i]).sum(); });
-  const Tensor size = size_of(kept, g, is_done, options.rate);
-  const Tensor stays = is_done | (slope > -options.change_tolerance);
+  const Tensor size = size_of(kept, g, is_done, options.learning_rate);
+  const Tensor stays = is_done | (slope > -options.tolerance_change);
   for (size_t i = 0; i < n; ++i) {
     const Tensor step = to[i] * size;
-    of.updates[i] = Tensor::where(stays, 0.0, step).reshape(of.updates[i].shape());
-    kept.step[i] = Tensor::where(is_done, kept.step[i], step);
-    kept.gradient[i] = Tensor::where(is_done, kept.gradient[i], g[i]);
+    of.updates[i] = where(stays, 0.0, step).reshape(of.updates[i].shape());
+    kept.step[i] = where(is_done, kept.step[i], step);
+    kept.gradient[i] = where(is_done, kept.gradient[i], g[i]);
   }
-  kept.count =
-      kept.count + Tensor::where(is_done, 0.0, Tensor::ones({}, DType::kF32, kept.count.context()));
+  kept.count = kept.count + where(is_done, 0.0, tenon::ones({}, DType::kF32, kept.count.context()));
 }
 
 }  // namespace
 
 Optimizer lbfgs(const LbfgsOptions& options) {
-  TN_REQUIRE(options.history > 0, "[nn.lbfgs] expected a history above 0, got {}", options.history);
-  return piece("lbfgs", slots_of(options.history), [options](Update& of) {
+  TN_REQUIRE(options.history_size > 0, "[nn.lbfgs] expected a history_size above 0, got {}",
+             options.history_size);
+  return piece("lbfgs", slots_of(options.history_size), [options](Update& of) {
     const Kept kept(of);
     std::vector<Tensor> g;
-    for (const Tensor& u : of.updates) g.push_back(u.flatten());
-    const Tensor is_done = largest(g) <= options.gradient_tolerance;
+    for (const Tensor& u : of.updates) g.push_back(u.ravel());
+    const Tensor is_done = largest(g) <= options.tolerance_grad;
     remember(kept, g, is_done);
     go(of, kept, g, is_done, options);
   });

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "tenon/nn/schedules.hpp"
+#include "tenon/nn/optimizers/schedules.hpp"
+
+#include "tenon/make.hpp"
 
 #include <cmath>
 #include <numbers>
 
 #include "core/support/error.hpp"
-#include "tenon/math.hpp"
 
 namespace tenon::nn {
 namespace {
@@ -22,9 +23,8 @@ Tensor part_of(const Tensor& step, double begin, double steps) {
 }  // namespace
 
 Rate::Rate(double number)
-    : rate_([number](const Tensor& step) {
-        return Tensor::full({}, number, DType::kF32, step.context());
-      }) {}
+    : rate_(
+          [number](const Tensor& step) { return full({}, number, DType::kF32, step.context()); }) {}
 
 Rate::Rate(std::function<Tensor(const Tensor&)> rate) : rate_(std::move(rate)) {
   TN_REQUIRE(rate_, "[nn.rate] expected a function, got none");
@@ -37,7 +37,7 @@ Rate warmup_cosine(double peak, int64_t warmup, int64_t steps, double end) {
     const auto up = static_cast<double>(warmup), all = static_cast<double>(steps);
     const Tensor turn = part_of(step, up, all - up) * std::numbers::pi;
     const Tensor down = end + (peak - end) * 0.5 * (1 + turn.cos());
-    return warmup == 0 ? down : Tensor::where(step < up, peak * step / up, down);
+    return warmup == 0 ? down : where(step < up, peak * step / up, down);
   });
 }
 
@@ -65,7 +65,7 @@ Rate piecewise(const std::vector<int64_t>& steps, const std::vector<double>& val
   return Rate([=](const Tensor& step) {
     Tensor rate = Rate(values.back())(step);
     for (size_t i = steps.size(); i-- > 0;)
-      rate = Tensor::where(step < static_cast<double>(steps[i]), Rate(values[i])(step), rate);
+      rate = where(step < static_cast<double>(steps[i]), Rate(values[i])(step), rate);
     return rate;
   });
 }

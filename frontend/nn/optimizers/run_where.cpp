@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "frontend/nn/run_where.hpp"
+#include "frontend/nn/optimizers/run_where.hpp"
 
 #include "core/support/error.hpp"
-#include "frontend/nn/piece.hpp"
+#include "frontend/nn/optimizers/piece.hpp"
 #include "tenon/nn/precision.hpp"
 
 namespace tenon::nn {
@@ -31,10 +31,10 @@ void run(const Optimizer& inner, Update& of, size_t first) {
 void run_where(const Tensor& condition, const Optimizer& inner, Update& of, size_t first) {
   const std::vector<std::vector<Tensor>> before(of.slots.begin(), of.slots.end());
   run(inner, of, first);
-  for (Tensor& u : of.updates) u = Tensor::where(condition, u, 0.0);
+  for (Tensor& u : of.updates) u = where(condition, u, 0.0);
   for (size_t i = first; i < before.size(); ++i)
     for (size_t j = 0; j < before[i].size(); ++j)
-      of.slots[i][j] = Tensor::where(condition, of.slots[i][j], before[i][j]);
+      of.slots[i][j] = where(condition, of.slots[i][j], before[i][j]);
 }
 
 }  // namespace tenon::nn

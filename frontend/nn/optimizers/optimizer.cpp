@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "tenon/nn/optimizer.hpp"
+#include "tenon/nn/optimizers/optimizer.hpp"
 
 #include "core/support/error.hpp"
 #include "frontend/nn/wide.hpp"
@@ -27,7 +27,7 @@ Slot zeros_slot(const std::string& name) {
 Slot count_slot(const std::string& name) {
   return {
       name,
-      [](const Tensor& parameter) { return Tensor::zeros({}, DType::kF32, parameter.context()); },
+      [](const Tensor& parameter) { return tenon::zeros({}, DType::kF32, parameter.context()); },
       /*is_for_all=*/true};
 }
 
@@ -50,7 +50,7 @@ OptimizerState Optimizer::init(const std::vector<Named>& learned) const {
       all.insert(all.end(), own.begin(), own.end());
     }
   }
-  Tensor::realize(all);
+  realize(all);
   return state;
 }
 
@@ -87,7 +87,7 @@ void Optimizer::update(const std::vector<Named>& learned, const std::vector<Tens
   for (size_t i = 0; i < learned.size(); ++i) {
     Tensor& parameter = *learned[i].tensor;
     parameter =
-        (parameter.cast(update.updates[i].dtype()) + update.updates[i]).cast(parameter.dtype());
+        (parameter.astype(update.updates[i].dtype()) + update.updates[i]).astype(parameter.dtype());
   }
 }
 

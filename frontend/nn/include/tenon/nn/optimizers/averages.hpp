@@ -4,19 +4,19 @@
 
 #include "tenon/export.hpp"
 #include "tenon/nn/module.hpp"
-#include "tenon/nn/optimizer.hpp"
+#include "tenon/nn/optimizers/optimizer.hpp"
 
 namespace tenon::nn {
 
-/// At each `count`-th step `inner` gets the mean of the gradients since the last; at the others
+/// At each `every_k`-th step `inner` gets the mean of the gradients since the last; at the others
 /// parameters and what inner keeps stay. So batches may be larger than memory. Throws kInvalid for
 /// an inner that has scale_loss, which goes around this.
-TENON_API Optimizer accumulate(int64_t count, const Optimizer& inner);
+TENON_API Optimizer multi_steps(const Optimizer& inner, int64_t every_k);
 
 /// The last piece: keeps m = decay m + (1-decay) w of the new parameters. Before the first step m
 /// is w, as it is after it (Polyak
 /// and Juditsky, 1992, with weights that fade). Updates stay as they are.
-TENON_API Optimizer keep_mean(double decay);
+TENON_API Optimizer ema(double decay);
 
 namespace fields {
 TENON_API void set_means(const std::vector<Named>& learned, const Optimizer& optimizer,

@@ -2,9 +2,9 @@
 // Optimizers: chains of pieces, each of which makes better updates of the updates before it, the
 // first of gradients. What a chain keeps is a plain value beside the model.
 //
-//   const nn::Optimizer optimizer = nn::adamw({.rate = 1e-3});
+//   const nn::Optimizer optimizer = nn::adamw({.learning_rate = 1e-3});
 //   nn::OptimizerState state = optimizer.init(model);
-//   auto [loss, gradients] = nn::value_and_gradient(model, [&](Mlp& m) { .. });
+//   auto [loss, gradients] = nn::value_and_grad(model, [&](Mlp& m) { .. });
 //   optimizer.update(model, gradients, state);
 //
 // Within what `compile` traces a step is one plan. New parameters and states are lazy until a step
@@ -100,7 +100,7 @@ void realize(T&... values) {
   std::vector<Tensor> all;
   (fields::each(values, "", [&](const std::string&, Tensor& tensor) { all.push_back(tensor); }),
    ...);
-  Tensor::realize(all);
+  tenon::realize(all);
 }
 
 }  // namespace tenon::nn

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "tenon/nn/optimizers.hpp"
+#include "tenon/nn/optimizers/optimizers.hpp"
 
 #include <cmath>
 
 #include "core/support/error.hpp"
-#include "frontend/nn/piece.hpp"
-#include "tenon/math.hpp"
-#include "tenon/nn/schedules.hpp"
+#include "frontend/nn/optimizers/piece.hpp"
+#include "tenon/nn/optimizers/schedules.hpp"
 
 namespace tenon::nn {
 namespace {
@@ -24,7 +23,7 @@ void check_parts(const char* op, double b1, double b2) {
 Optimizer each(std::string name, std::function<Tensor(const Tensor& u, const Tensor& w)> f) {
   return piece(std::move(name), {}, [f = std::move(f)](Update& of) {
     for (size_t i = 0; i < of.updates.size(); ++i)
-      of.updates[i] = f(of.updates[i], of.parameters[i].tensor->cast(of.updates[i].dtype()));
+      of.updates[i] = f(of.updates[i], of.parameters[i].tensor->astype(of.updates[i].dtype()));
   });
 }
 
@@ -39,7 +38,7 @@ Tensor norm_of_all(const Tensor& x) { return x.square().sum().sqrt(); }
 Tensor newton_schulz(Tensor x, int steps) {
   x = x / (norm_of_all(x) + 1e-7);
   for (int i = 0; i < steps; ++i) {
-    const Tensor square = x.matmul(x.transpose());
+    const Tensor square = x.matmul(x.matrix_transpose());
     x = 3.4445 * x + (-4.7750 * square + 2.0315 * square.matmul(square)).matmul(x);
   }
   return x;
@@ -50,10 +49,10 @@ Tensor unbias(double b, const Tensor& t) { return b == 0 ? 1.0 : -expm1(t * std:
 
 }  // namespace
 
-Optimizer scale_by_rate(const Rate& rate) {
-  return piece("rate", {count_slot()}, [rate](Update& of) {
+Optimizer scale_by_learning_rate(const Rate& learning_rate) {
+  return piece("rate", {count_slot()}, [learning_rate](Update& of) {
     Tensor& count = of.slots[0][0];
-    const Tensor now = rate(count);
+    const Tensor now = learning_rate(count);
     for (Tensor& u : of.updates) u = u * -now;
     count = count + 1;
   });
@@ -63,13 +62,13 @@ Optimizer scale(double factor) {
   return each("scale", [=](const Tensor& u, const Tensor&) { return u * factor; });
 }
 
-Optimizer momentum(double momentum, bool nesterov) {
-  check_part("nn.momentum", "momentum", momentum);
+Optimizer trace(double decay, bool nesterov) {
+  check_part("nn.trace", "decay", decay);
   return piece("momentum", {zeros_slot("trace")}, [=](Update& of) {
     for (size_t i = 0; i < of.updates.size(); ++i) {
       Tensor &u = of.updates[i], &m = of.slots[0][i];
-      m = m * momentum + u;
-      u = nesterov ? u + m * momentum : m;
+      m = m * decay + u;
+      u = nesterov ? u + m * decay : m;
     }
   });
 }
@@ -85,31 +84,35 @@ Optimizer scale_by_adam(const AdamOptions& options) {
       Tensor &u = of.updates[i], &m = of.slots[0][i], &v = of.slots[1][i];
       m = mixed(m, u, options.b1);
       v = mixed(v, u.square(), options.b2);
-      u = (m / first) / ((v / second).sqrt() + options.epsilon);
+      u = (m / first) / ((v / second).sqrt() + options.eps);
     }
   });
 }
 
-Optimizer scale_by_rms(double decay, double epsilon) {
+Optimizer scale_by_rms(double decay, double eps) {
   check_part("nn.rms", "decay", decay);
   return piece("rms", {zeros_slot("square")}, [=](Update& of) {
     for (size_t i = 0; i < of.updates.size(); ++i) {
       Tensor &u = of.updates[i], &v = of.slots[0][i];
       v = mixed(v, u.square(), decay);
-      u = u / (v.sqrt() + epsilon);
+      u = u / (v.sqrt() + eps);
     }
   });
 }
 
-Optimizer scale_by_sum_of_squares(double begin, double epsilon) {
-  TN_REQUIRE(begin >= 0, "[nn.adagrad] expected a begin of 0 or more, got {}", begin);
+Optimizer scale_by_rss(double initial_accumulator_value, double eps) {
+  TN_REQUIRE(initial_accumulator_value >= 0,
+             "[nn.adagrad] expected an initial_accumulator_value of 0 or more, got {}",
+             initial_accumulator_value);
   Slot sum = zeros_slot("sum");
-  sum.begin = [zeros = sum.begin, begin](const Tensor& w) { return zeros(w) + begin; };
+  sum.begin = [zeros = sum.begin, initial_accumulator_value](const Tensor& w) {
+    return zeros(w) + initial_accumulator_value;
+  };
   return piece("adagrad", {sum}, [=](Update& of) {
     for (size_t i = 0; i < of.updates.size(); ++i) {
       Tensor &u = of.updates[i], &v = of.slots[0][i];
       v = v + u.square();
-      u = u / (v.sqrt() + epsilon);
+      u = u / (v.sqrt() + eps);
     }
   });
 }
@@ -130,29 +133,30 @@ Optimizer scale_by_trust_ratio() {
   return each("trust", [](const Tensor& u, const Tensor& w) {
     const Tensor of_w = norm_of_all(w), of_u = norm_of_all(u);
     const Tensor usable = (of_w > 0) & (of_u > 0);
-    return u * Tensor::where(usable, of_w / Tensor::where(of_u > 0, of_u, 1.0), 1.0);
+    return u * where(usable, of_w / where(of_u > 0, of_u, 1.0), 1.0);
   });
 }
 
-Optimizer orthogonalise(int steps) {
-  TN_REQUIRE(steps > 0, "[nn.orthogonalise] expected steps above 0, got {}", steps);
+Optimizer orthogonalise(int ns_steps) {
+  TN_REQUIRE(ns_steps > 0, "[nn.orthogonalise] expected ns_steps above 0, got {}", ns_steps);
   return each("orthogonal", [=](const Tensor& u, const Tensor&) {
     if (u.rank() < 2) return u;
     const Tensor x = u.reshape({u.size(0), -1});
     const double rows = static_cast<double>(x.size(0)), columns = static_cast<double>(x.size(1));
     const bool is_tall = rows > columns;
-    const Tensor out = newton_schulz(is_tall ? x.transpose() : x, steps);
-    return (is_tall ? out.transpose() : out).reshape(u.shape()) *
+    const Tensor out = newton_schulz(is_tall ? x.matrix_transpose() : x, ns_steps);
+    return (is_tall ? out.matrix_transpose() : out).reshape(u.shape()) *
            std::sqrt(std::max(1.0, rows / columns));
   });
 }
 
-Optimizer clip_by_global_norm(double limit) {
-  TN_REQUIRE(limit > 0, "[nn.clip_by_global_norm] expected a limit above 0, got {}", limit);
+Optimizer clip_by_global_norm(double max_norm) {
+  TN_REQUIRE(max_norm > 0, "[nn.clip_by_global_norm] expected a max_norm above 0, got {}",
+             max_norm);
   return piece("clip", {}, [=](Update& of) {
     Tensor sum = 0.0;
     for (const Tensor& u : of.updates) sum = sum + u.square().sum();
-    const Tensor factor = limit / sum.sqrt().maximum(limit);
+    const Tensor factor = max_norm / sum.sqrt().maximum(max_norm);
     for (Tensor& u : of.updates) u = u * factor;
   });
 }
@@ -162,12 +166,12 @@ Optimizer clip_by_value(double limit) {
   return each("clip", [=](const Tensor& u, const Tensor&) { return clip(u, -limit, limit); });
 }
 
-Optimizer add_decayed_weights(double decay, const Which& which) {
+Optimizer add_decayed_weights(double weight_decay, const Which& mask) {
   return piece("decay", {}, [=](Update& of) {
     for (size_t i = 0; i < of.updates.size(); ++i) {
-      if (which && !which(of.parameters[i])) continue;
+      if (mask && !mask(of.parameters[i])) continue;
       Tensor& u = of.updates[i];
-      u = u + of.parameters[i].tensor->cast(u.dtype()) * decay;
+      u = u + of.parameters[i].tensor->astype(u.dtype()) * weight_decay;
     }
   });
 }
@@ -175,46 +179,47 @@ Optimizer add_decayed_weights(double decay, const Which& which) {
 Optimizer sgd(const SgdOptions& options) {
   std::vector<Optimizer> parts;
   if (options.weight_decay != 0) parts.push_back(add_decayed_weights(options.weight_decay));
-  if (options.momentum != 0) parts.push_back(momentum(options.momentum, options.nesterov));
-  parts.push_back(scale_by_rate(options.rate));
+  if (options.momentum != 0) parts.push_back(trace(options.momentum, options.nesterov));
+  parts.push_back(scale_by_learning_rate(options.learning_rate));
   return chain(parts);
 }
 
 Optimizer adamw(const AdamWOptions& options) {
-  return chain({scale_by_adam({options.b1, options.b2, options.epsilon}),
-                add_decayed_weights(options.weight_decay, options.decays),
-                scale_by_rate(options.rate)});
+  return chain({scale_by_adam({options.b1, options.b2, options.eps}),
+                add_decayed_weights(options.weight_decay, options.mask),
+                scale_by_learning_rate(options.learning_rate)});
 }
 
-Optimizer adam(const Rate& rate, const AdamOptions& options) {
-  return chain({scale_by_adam(options), scale_by_rate(rate)});
+Optimizer adam(const Rate& learning_rate, const AdamOptions& options) {
+  return chain({scale_by_adam(options), scale_by_learning_rate(learning_rate)});
 }
 
 Optimizer rmsprop(const RmsPropOptions& options) {
-  std::vector<Optimizer> parts{scale_by_rms(options.decay, options.epsilon)};
-  if (options.momentum != 0) parts.push_back(momentum(options.momentum));
-  parts.push_back(scale_by_rate(options.rate));
+  std::vector<Optimizer> parts{scale_by_rms(options.decay, options.eps)};
+  if (options.momentum != 0) parts.push_back(trace(options.momentum));
+  parts.push_back(scale_by_learning_rate(options.learning_rate));
   return chain(parts);
 }
 
-Optimizer adagrad(const Rate& rate, double epsilon) {
-  return chain({scale_by_sum_of_squares(0, epsilon), scale_by_rate(rate)});
+Optimizer adagrad(const Rate& learning_rate, double eps) {
+  return chain({scale_by_rss(0, eps), scale_by_learning_rate(learning_rate)});
 }
 
 Optimizer lion(const LionOptions& options) {
   return chain({scale_by_lion(options.b1, options.b2), add_decayed_weights(options.weight_decay),
-                scale_by_rate(options.rate)});
+                scale_by_learning_rate(options.learning_rate)});
 }
 
 Optimizer lamb(const LambOptions& options) {
-  return chain({scale_by_adam({options.b1, options.b2, options.epsilon}),
+  return chain({scale_by_adam({options.b1, options.b2, options.eps}),
                 add_decayed_weights(options.weight_decay), scale_by_trust_ratio(),
-                scale_by_rate(options.rate)});
+                scale_by_learning_rate(options.learning_rate)});
 }
 
 Optimizer muon(const MuonOptions& options) {
-  return chain({momentum(options.momentum, options.nesterov), orthogonalise(options.steps),
-                add_decayed_weights(options.weight_decay), scale_by_rate(options.rate)});
+  return chain({trace(options.momentum, options.nesterov), orthogonalise(options.ns_steps),
+                add_decayed_weights(options.weight_decay),
+                scale_by_learning_rate(options.learning_rate)});
 }
 
 }  // namespace tenon::nn

@@ -2,7 +2,7 @@
 // An optimizer of one piece.
 #pragma once
 
-#include "tenon/nn/optimizer.hpp"
+#include "tenon/nn/optimizers/optimizer.hpp"
 
 namespace tenon::nn {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tenon/nn/optimizer.hpp"
+#include "tenon/nn/optimizers/optimizer.hpp"
 
 namespace tenon::nn {
 

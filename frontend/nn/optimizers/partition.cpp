@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Some parameters learn by one optimizer, the rest by another.
 #include "core/support/error.hpp"
-#include "frontend/nn/run_where.hpp"
-#include "tenon/nn/optimizer.hpp"
+#include "frontend/nn/optimizers/run_where.hpp"
+#include "tenon/nn/optimizers/optimizer.hpp"
 
 namespace tenon::nn {
 namespace {

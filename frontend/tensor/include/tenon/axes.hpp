@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The axes that a function works on: x.sum(0), x.sum({0, -1}), x.sum() for all.
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+namespace tenon {
+
+/// One axis or a list of them; a negative one counts from the end. What an empty list means, the
+/// function says. A function throws kInvalid for an axis that is not there, and for one twice.
+class Axes {
+ public:
+  Axes() = default;
+  template <std::integral T>
+  requires(!std::same_as<T, bool> && sizeof(T) <= sizeof(int))
+      Axes(T axis)  // NOLINT: one is a list
+      : axes_{static_cast<int>(axis)} {}
+  Axes(std::initializer_list<int> axes) : axes_(axes) {}
+  Axes(std::vector<int> axes) : axes_(std::move(axes)) {}  // NOLINT: a list is one
+
+  size_t size() const { return axes_.size(); }
+  bool empty() const { return axes_.empty(); }
+  int operator[](size_t i) const { return axes_[i]; }
+  auto begin() const { return axes_.begin(); }
+  auto end() const { return axes_.end(); }
+
+ private:
+  std::vector<int> axes_;
+};
+
+}  // namespace tenon
