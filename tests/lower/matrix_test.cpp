@@ -191,7 +191,7 @@ TEST_CASE("tiles of matrix atoms that are filled ahead hold the same") {
   for (const char* stages : {"2", "3", "5"}) {
     const std::string list = std::string(kTiled) + "multi_buffer r0.o " + stages;
     for (const auto& [m, k, n] : kSizes) {
-      INFO(places << " " << m << " " << k << " " << n);
+      INFO(stages << " " << m << " " << k << " " << n);
       CHECK(difference(matrix_product(m, k, n), warps_like(), list, false) == "");
       CHECK(difference(matrix_product(m, k, n, "f16", true), warps_like(), list, false) == "");
     }
