@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/support/error.hpp"
+
 namespace tenon::conformance {
 
 /// Mixes two words into one: case seeds, block seeds, attempts.
@@ -17,6 +19,7 @@ class Picks {
  public:
   template <class T>
   const T& pick(const std::vector<T>& items) {
+    TN_ASSERT(!items.empty());
     return items[static_cast<Draws*>(this)->below(items.size())];
   }
   template <class T, size_t n>

@@ -263,7 +263,9 @@ ProgramValue ProgramPool::grow_float(tn_dtype dtype, uint16_t lanes) {
         !sdk::takes(row.types, uint8_t(dtype)))
       continue;
     const bool is_there = !is_optional(row) || palette_.has_optional(code);
-    if (is_there && holds(dtype, exact_of(row))) ways.emplace_back(code, exact_of(row));
+    // An extreme is one of its operands, whatever they are: so there is always a way.
+    const bool is_held = row.family == sdk::OpFamily::EXTREME || holds(dtype, exact_of(row));
+    if (is_there && is_held) ways.emplace_back(code, exact_of(row));
   }
   const auto [code, exact] = choices_.pick(ways);
   const int arity = sdk::op_info(code)->arity;
