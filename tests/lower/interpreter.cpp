@@ -23,7 +23,8 @@ class LoweredModel : public ProgramModel {
  public:
   LoweredModel(const sdk::ProgramView& program, std::vector<std::vector<ModelValue>> memory,
                const uint32_t (&grid)[3], const std::vector<MatrixAtom>& atoms)
-      : ProgramModel(program, std::move(memory), grid, {.is_host = true, .most_lanes = UINT64_MAX}),
+      : ProgramModel(program, std::move(memory), grid,
+                     {.is_host = true, .shares_words = true, .most_lanes = UINT64_MAX}),
         atoms_(atoms) {}
 
  private:

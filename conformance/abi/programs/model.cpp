@@ -313,7 +313,8 @@ void ProgramModel::load(uint32_t i, uint32_t thread) {
     ModelValue& out = at(i, thread, l);
     if (!is_on(i, 2, thread, l))
       out = operands.size() > 3 ? at(operands[3], thread, l) : ModelValue{};
-    else if (!touched(i, thread).read(element(i, thread, l, op.lanes), thread_id(thread), out))
+    else if (!touched(i, thread).read(element(i, thread, l, op.lanes), thread_id(thread), out,
+                                      rules_.shares_words))
       refuse(i, "no other thread that writes there meanwhile");
   }
 }
@@ -336,7 +337,8 @@ void ProgramModel::atomic(uint32_t i, uint32_t thread) {
   const size_t cell = element(i, thread, 0, 1);
   const auto way = static_cast<uint32_t>(op.imm & 0xff);
   const bool commutes = way <= TN_ATOMIC_MAX && !sdk::is_float(op.dtype);
-  if (!to.atomic(cell, thread_id(thread), way, is_used_[i] || !commutes))
+  const bool shares_words = rules_.shares_words && commutes && way == TN_ATOMIC_ADD;
+  if (!to.atomic(cell, thread_id(thread), way, is_used_[i] || !commutes, shares_words))
     refuse(i, "no other thread that touches it meanwhile");
   const ModelValue old = to.value(cell);
   const ModelValue wanted = operands.size() > 3 ? at(operands[3], thread, 0) : ModelValue{0, true};

@@ -29,6 +29,9 @@ struct ModelRules {
   /// Every value is known that this host computes from known ones, floats that round too, and
   /// threads may write one value to one place.
   bool is_host = false;
+  /// Elements narrower than a word share it: integer atomic adds may come beside loads of the word
+  /// and one another, since each changes bits of its own.
+  bool shares_words = false;
   uint64_t most_lanes = 8'000'000;  ///< a second, on a slow machine
 };
 

@@ -34,13 +34,13 @@ void ModelMemory::Mark::add(const ThreadId& who) {
   last = who;
 }
 
-bool ModelMemory::read(size_t i, const ThreadId& who, ModelValue& value) {
+bool ModelMemory::read(size_t i, const ThreadId& who, ModelValue& value, bool shares_words) {
   Cell& cell = cells_[i];
   value = cell.value;
   cell.read.add(who);
   const bool agrees =
       cell.is_agreed && cell.agreed.group == who.group && cell.agreed.phase == who.phase;
-  return (agrees || cell.written.is_before(who)) && cell.atomic.is_before(who);
+  return (agrees || cell.written.is_before(who)) && (shares_words || cell.atomic.is_before(who));
 }
 
 bool ModelMemory::write(size_t i, const ThreadId& who, const ModelValue& value, bool may_agree) {
@@ -58,9 +58,10 @@ bool ModelMemory::write(size_t i, const ThreadId& who, const ModelValue& value, 
   return is_alone;
 }
 
-bool ModelMemory::atomic(size_t i, const ThreadId& who, uint32_t way, bool is_old_used) {
+bool ModelMemory::atomic(size_t i, const ThreadId& who, uint32_t way, bool is_old_used,
+                         bool shares_words) {
   Cell& cell = cells_[i];
-  if (!cell.read.is_before(who) || !cell.written.is_before(who)) return false;
+  if ((!shares_words && !cell.read.is_before(who)) || !cell.written.is_before(who)) return false;
   const uint32_t kind = is_old_used ? 0 : way;  // 0: not with any other thread's
   Mark& mark = cell.atomic;
   const bool is_alone = mark.is_before(who) || (kind != 0 && mark.way == kind);

@@ -22,12 +22,13 @@ class ModelMemory {
   size_t size() const { return cells_.size(); }
   const ModelValue& value(size_t i) const { return cells_[i].value; }
 
-  /// Each returns false for a race.
-  bool read(size_t i, const ThreadId& who, ModelValue& value);
+  /// Each returns false for a race. `shares_words`: not with atomics, or of an atomic with loads.
+  bool read(size_t i, const ThreadId& who, ModelValue& value, bool shares_words = false);
   /// `may_agree`: several threads may write one value, and then all may read it.
   bool write(size_t i, const ThreadId& who, const ModelValue& value, bool may_agree = false);
   /// `way`: atomics of one way on one cell may come in any order if nobody looks at the old value.
-  bool atomic(size_t i, const ThreadId& who, uint32_t way, bool is_old_used);
+  bool atomic(size_t i, const ThreadId& who, uint32_t way, bool is_old_used,
+              bool shares_words = false);
   void set(size_t i, const ModelValue& value) { cells_[i].value = value; }
   /// Fresh for the next workgroup.
   void forget();

@@ -25,16 +25,21 @@ class ScheduleBuilder {
   const std::optional<Refusal>& refusal() const { return refusal_; }
   void give_up(std::string expected);
 
-  // Steps. Each must be legal, unless it returns bool. A split or fuse after a refusal returns its
-  // own axes.
+  /// Any transform, which must be legal: else the refusal is kept, and false returned.
+  bool step(Transform transform);
+  /// Any transform; false, and nothing done, if it is not legal.
+  bool step_if_legal(Transform transform);
+
+  // The same by name. Each must be legal, unless it returns bool. A split, group or fuse after a
+  // refusal returns its own axes.
   std::pair<int, int> split(int axis, int64_t factor);  ///< (outer, inner)
   int fuse(int outer, int inner);
   void reorder(const std::vector<int>& axes);
   void unroll(int axis);
   void vectorize(int axis);
+  std::pair<int, int> group(int axis, int64_t threads);  ///< (outer, inner)
   // Steps that return false, and do nothing, if they are not legal.
   bool bind(int axis, Bind place);
-  std::pair<int, int> group(int axis, int64_t threads);  ///< (outer, inner)
   bool stage(const transforms::Stage<int>& stage);
   bool stage(int buffer, int axis, int64_t pad = 0) {
     return stage({.source = {buffer, {}}, .at = axis, .pad = pad});
@@ -106,8 +111,6 @@ class ScheduleBuilder {
   std::vector<int> fuse_contiguous(std::vector<int> axes);
 
  private:
-  bool step(Transform transform);
-  bool step_if_legal(Transform transform);
   /// The two axes that a step made of `axis`.
   std::pair<int, int> halves(bool done, int axis) const;
   const Decide& decide_;
