@@ -219,7 +219,7 @@ Tensor choice(const Key& key, const Tensor& x, std::vector<int64_t> shape, bool 
                            : argsort(random_words(key, {n}).first, 0);
     at = order.slice({Slice{0, count}});
   }
-  return x.take(at, 0).reshape(std::move(shape));
+  return x.take(at, 0).reshape(shape);
 }
 
 }  // namespace tenon

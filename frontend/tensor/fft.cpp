@@ -192,7 +192,7 @@ class Along {
   Tensor result(const Tensor& y, int part, double scale) const {
     std::vector<int64_t> shape = shape_;
     shape.push_back(y.size(2));
-    const Tensor whole = last_to_axis(y.take(part, 1).reshape(std::move(shape)), axis_);
+    const Tensor whole = last_to_axis(y.take(part, 1).reshape(shape), axis_);
     return rounded(scale == 1 ? whole : whole * scale, dtype_);
   }
 

@@ -144,10 +144,10 @@ class Brackets {
     place = where(outside, -1, place);
     order.insert(order.end(), others.begin(), others.end());
     joined.insert(joined.end(), rest.begin(), rest.end());
-    Tensor values = result_.transpose(order).reshape(std::move(joined)).take(place.ravel(), 0);
+    Tensor values = result_.transpose(order).reshape(joined).take(place.ravel(), 0);
     std::vector<int64_t> shape = found;
     shape.insert(shape.end(), rest.begin(), rest.end());
-    values = values.reshape(std::move(shape));
+    values = values.reshape(shape);
     return apart_ ? values : moved(values, static_cast<int>(found.size()));
   }
 
@@ -176,7 +176,7 @@ std::optional<Tensor> lone_mask(const Tensor& x, const std::vector<Index>& index
   std::vector<int64_t> shape = at->shape();
   if (!std::equal(shape.begin(), shape.end(), whole.begin())) return std::nullopt;
   shape.resize(whole.size(), 1);
-  return at->reshape(std::move(shape)).broadcast_to(whole);
+  return at->reshape(shape).broadcast_to(whole);
 }
 
 }  // namespace

@@ -209,7 +209,7 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes, bool ij) {
   for (size_t i = 0; i < axes.size(); ++i) {
     std::vector<int64_t> own(axes.size(), 1);
     own[i] = shape[i];
-    const Tensor grid = axes[i].reshape(std::move(own)).broadcast_to(shape);
+    const Tensor grid = axes[i].reshape(own).broadcast_to(shape);
     grids.push_back(ij || axes.size() < 2 ? grid : grid.swapaxes(0, 1));
   }
   return grids;

@@ -62,8 +62,7 @@ Tensor unbatched(const Tensor& result, const Tensor& x) {
   const std::vector<int64_t> own = result.shape(), whole = x.shape();
   std::vector<int64_t> shape(whole.begin(), whole.end() - 2);
   shape.insert(shape.end(), own.begin() + 1, own.end());
-  return (is_float(result.dtype()) ? rounded(result, real_dtype(x)) : result)
-      .reshape(std::move(shape));
+  return (is_float(result.dtype()) ? rounded(result, real_dtype(x)) : result).reshape(shape);
 }
 
 Tensor column_at(const Tensor& x, const Tensor& i) {
@@ -97,7 +96,7 @@ std::pair<Tensor, Tensor> with_one_batch(const char* op, const Tensor& a, const 
   const auto grown = [&](const Tensor& t, const std::vector<int64_t>& own) {
     std::vector<int64_t> shape = batch;
     shape.insert(shape.end(), own.end() - 2, own.end());
-    return t.broadcast_to(std::move(shape));
+    return t.broadcast_to(shape);
   };
   return {grown(a, x), grown(b, y)};
 }

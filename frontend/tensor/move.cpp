@@ -61,7 +61,7 @@ Tensor padded_axis(const Tensor& x, int axis, int64_t before, int64_t after, Pad
         if (count == 0) return;
         std::vector<int64_t> shape = x.shape();
         shape[static_cast<size_t>(axis)] = count;
-        add(part(x, axis, at, at + 1).broadcast_to(std::move(shape)));
+        add(part(x, axis, at, at + 1).broadcast_to(shape));
       };
       edge(0, before);
       add(x);
@@ -143,9 +143,7 @@ Tensor tile(const Tensor& x, std::vector<int64_t> counts) {
     repeated.insert(repeated.end(), {counts[axis], shape[axis]});
     joined.push_back(count_of("tile", {counts[axis], shape[axis]}));
   }
-  return whole.reshape(std::move(single))
-      .broadcast_to(std::move(repeated))
-      .reshape(std::move(joined));
+  return whole.reshape(single).broadcast_to(repeated).reshape(joined);
 }
 
 Tensor repeat(const Tensor& x, int64_t count, int axis) {
@@ -155,7 +153,7 @@ Tensor repeat(const Tensor& x, int64_t count, int axis) {
   repeated.insert(repeated.begin() + axis + 1, count);
   count_of("repeat", repeated);
   joined[static_cast<size_t>(axis)] *= count;
-  return x.expand_dims(axis + 1).broadcast_to(std::move(repeated)).reshape(std::move(joined));
+  return x.expand_dims(axis + 1).broadcast_to(repeated).reshape(joined);
 }
 
 Tensor roll(const Tensor& x, std::vector<int64_t> shifts, const Axes& axes) {
@@ -236,7 +234,7 @@ Tensor as_strided(const Tensor& x, std::vector<int64_t> shape, std::vector<int64
     const NodeRef index = builder.index(static_cast<int>(axis), to_shape(shape));
     at = at + make_tensor(x.context(), index) * strides[axis];
   }
-  return x.ravel().take(at.ravel(), 0).reshape(std::move(shape));
+  return x.ravel().take(at.ravel(), 0).reshape(shape);
 }
 
 Tensor diagonal(const Tensor& x, int64_t offset, int axis1, int axis2) {
@@ -259,7 +257,7 @@ Tensor diagonal(const Tensor& x, int64_t offset, int axis1, int axis2) {
   const Tensor flat = square.reshape(shape).pad(std::move(pairs));
   shape.back() = n;
   shape.push_back(n + 1);
-  return part(flat.reshape(std::move(shape)), rank - 1, 0, 1).squeeze(-1);
+  return part(flat.reshape(shape), rank - 1, 0, 1).squeeze(-1);
 }
 
 Tensor diag(const Tensor& x, int64_t offset) {
@@ -290,7 +288,7 @@ Tensor unfold(const Tensor& x, int axis, int64_t size, int64_t step) {
   std::vector<int64_t> shape = x.shape();
   shape[static_cast<size_t>(axis)] = count;
   shape.insert(shape.begin() + axis + 1, size);
-  return moveaxis(windows.reshape(std::move(shape)), axis + 1, -1);
+  return moveaxis(windows.reshape(shape), axis + 1, -1);
 }
 
 Tensor pad(const Tensor& x, std::vector<std::pair<int64_t, int64_t>> pairs, PadMode mode) {

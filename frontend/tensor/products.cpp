@@ -158,7 +158,7 @@ class Einsum {
   Term grown(Term term) const {
     std::vector<int64_t> shape;
     for (const int label : term.labels) shape.push_back(sizes_.at(label));
-    term.x = term.x.broadcast_to(std::move(shape));
+    term.x = term.x.broadcast_to(shape);
     return term;
   }
 
@@ -242,7 +242,7 @@ class Einsum {
     labels.insert(labels.end(), columns.begin(), columns.end());
     std::vector<int64_t> shape;
     for (const int label : labels) shape.push_back(sizes_.at(label));
-    return {product.reshape(std::move(shape)), labels};
+    return {product.reshape(shape), labels};
   }
 
   int64_t count(const Labels& labels) const {
@@ -327,7 +327,7 @@ Tensor kron(const Tensor& a, const Tensor& b) {
     y.insert(y.end(), {1, n});
     whole.push_back(m * n);
   }
-  return (a.reshape(std::move(x)) * b.reshape(std::move(y))).reshape(std::move(whole));
+  return (a.reshape(x) * b.reshape(y)).reshape(whole);
 }
 
 Tensor trace(const Tensor& x, int64_t offset, int axis1, int axis2) {

@@ -89,7 +89,7 @@ Tensor scan_along(const Combination& by, const Tensor& x, int axis) {
   std::vector<int64_t> shape = x.shape();
   shape[at] = kBlock;
   shape.insert(shape.begin() + axis, blocks);
-  const Tensor rows = x.pad(pairs, by.identity()).reshape(std::move(shape));
+  const Tensor rows = x.pad(pairs, by.identity()).reshape(shape);
   // What comes before each block: of all blocks, one place further on.
   std::vector<Slice> ranges(static_cast<size_t>(rows.rank()));
   ranges[at] = Slice{0, blocks - 1};
@@ -100,14 +100,14 @@ Tensor scan_along(const Combination& by, const Tensor& x, int axis) {
   padded[at] = blocks * kBlock;
   ranges.assign(padded.size(), {});
   ranges[at] = Slice{0, count};
-  return by.both(before, scan_block(by, rows, axis + 1)).reshape(std::move(padded)).slice(ranges);
+  return by.both(before, scan_block(by, rows, axis + 1)).reshape(padded).slice(ranges);
 }
 
 Tensor scan(const char* op, const Combination& by, const Tensor& x, const Axes& axis,
             DType inside) {
   const std::optional<int> at = one_axis(op, axis, x.rank());
   if (!at) return scan(op, by, x.ravel(), 0, inside);
-  const Tensor wide = rounded(x, inside);
+  Tensor wide = rounded(x, inside);
   if (x.size() == 0) return wide;
   return scan_along(by, wide, *at);
 }
