@@ -25,6 +25,37 @@ Refused TransformStep::check_free(int a) const {
   return refuse(found.name + " not to be multi-buffered yet", "one that is");
 }
 
+std::variant<TileLoops, Refusal> find_tile_loops(const TransformStep& step,
+                                                 const std::vector<Statement*>& path, int at) {
+  const Kernel& kernel = step.kernel;
+  const auto refuse = [&](std::string_view expected, std::string_view got) {
+    return *step.refuse(expected, got);
+  };
+  const size_t end = path.size() - 2;
+  size_t depth = 0;
+  while (depth < path.size() && !(is_loop(*path[depth]) && path[depth]->axis == at)) ++depth;
+  if (depth >= end)
+    return refuse(
+        kernel.axes[at].name + " around the reduction over " + kernel.axes[path.back()->axis].name,
+        "another place");
+  TileLoops out{path[depth], path[end - 1], {}};
+  for (size_t i = 0; i < end; ++i) {
+    const Statement& s = *path[i];
+    if (!is_loop(s)) return refuse("loops alone around the reduction", "another statement");
+    const KernelAxis& axis = kernel.axes[s.axis];
+    const bool inside = i > depth;
+    if (axis.kind != AxisKind::kParallel || is_jam(axis.bind) ||
+        (inside && axis.bind != Bind::kLoop))
+      return refuse("parallel axes that are not bound around the reduction", axis.name);
+    if (inside && !axis.extent.is_const())
+      return refuse("axes of known size inside " + kernel.axes[at].name, axis.name);
+    if (inside) out.inside.push_back(s.axis);
+    if (i >= depth && i + 1 < end && s.body.size() != 1)
+      return refuse("the reductions alone inside " + axis.name, "other statements");
+  }
+  return out;
+}
+
 namespace {
 
 std::string unique_name(const Kernel& kernel, std::string name) {

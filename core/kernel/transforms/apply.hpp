@@ -2,6 +2,9 @@
 // Internal to core/kernel/transforms; transform.hpp is the interface.
 #pragma once
 
+#include <variant>
+#include <vector>
+
 #include "core/kernel/transforms/transform.hpp"
 
 namespace tenon {
@@ -22,6 +25,16 @@ template <template <class> class Name>
 struct StepOf : TransformStep {
   const Name<int>& transform;
 };
+
+/// Loops between loop A and a reduction, inside which the reduction runs block by block.
+struct TileLoops {
+  Statement *outer = nullptr, *inner = nullptr;  ///< loop A, and the innermost loop
+  std::vector<int> inside;                       ///< axes of the loops below A
+};
+/// `path` leads to the loop of a reduction over one axis. Refused unless loops alone are around the
+/// reduction: parallel, and below A unbound, of constant size and around nothing else.
+std::variant<TileLoops, Refusal> find_tile_loops(const TransformStep& step,
+                                                 const std::vector<Statement*>& path, int at);
 
 int split_axis(Kernel& kernel, int axis, int64_t factor);  ///< returns the inner axis
 

@@ -74,27 +74,12 @@ class OnlineSoftmax {
 
   /// Sets outer_ (loop A), tile_ (the loops below it) and inner_ (the innermost of these).
   Refused find_tile() {
-    size_t depth = 0;
-    while (depth < path_.size() && !(is_loop(*path_[depth]) && path_[depth]->axis == a_)) ++depth;
-    const size_t end = path_.size() - 2;
-    if (depth >= end)
-      return step_.refuse(name(a_) + " around the reduction over " + name(r_), "another place");
-    for (size_t i = 0; i < end; ++i) {
-      const Statement& s = *path_[i];
-      if (!is_loop(s)) return step_.refuse("loops alone around the reduction", "another statement");
-      const KernelAxis& axis = kernel_.axes[s.axis];
-      const bool inside = i > depth;
-      if (axis.kind != AxisKind::kParallel || is_jam(axis.bind) ||
-          (inside && axis.bind != Bind::kLoop))
-        return step_.refuse("parallel axes that are not bound around the reduction", axis.name);
-      if (inside && !axis.extent.is_const())
-        return step_.refuse("axes of known size inside " + name(a_), axis.name);
-      if (inside) tile_.push_back(s.axis);
-      if (i >= depth && i + 1 < end && s.body.size() != 1)
-        return step_.refuse("the reductions alone inside " + axis.name, "other statements");
-    }
-    outer_ = path_[depth];
-    inner_ = path_[end - 1];
+    const auto loops = find_tile_loops(step_, path_, a_);
+    if (const auto* no = std::get_if<Refusal>(&loops)) return *no;
+    const TileLoops& found = std::get<TileLoops>(loops);
+    outer_ = found.outer;
+    inner_ = found.inner;
+    tile_ = found.inside;
     if (&inner_->body.front() != maximum_)
       return step_.refuse("the maximum first inside " + name(inner_->axis), "other statements");
     return {};
