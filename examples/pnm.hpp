@@ -5,7 +5,6 @@
 
 #include <tenon/tenon.hpp>
 
-#include <cctype>
 #include <fstream>
 #include <string>
 #include <vector>

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "conformance/abi/counting_host.hpp"
 #include "conformance/cases/target.hpp"

@@ -2,7 +2,6 @@
 // What other plugins answer to a case that one of them fails: is it the plugin, or the reference?
 #pragma once
 
-#include <chrono>
 #include <deque>
 #include <memory>
 #include <string>

@@ -2,7 +2,6 @@
 // From (seed, index) to a case, the same in every process: plan.hpp says which.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "conformance/cases/graphs/template.hpp"

@@ -2,8 +2,6 @@
 // The subcommands of tenon-conformance. Each returns the exit code.
 #pragma once
 
-#include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 

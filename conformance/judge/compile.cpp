@@ -50,8 +50,8 @@ Outcome CompileHarness::run(const Case& test) {
       choice.emplace(test);
     else if (takes_random_transforms(test))
       choice.emplace(mix(test.seed, test.index));
-    HeuristicChooser heuristics;
-    TransformChooser& chooser = choice ? static_cast<TransformChooser&>(*choice) : heuristics;
+    TemplateChooser templates;
+    TransformChooser& chooser = choice ? static_cast<TransformChooser&>(*choice) : templates;
     each_kernel(cut,
                 [&](const KernelCall& call, int) { compile_kernel(test, call, chooser, outcome); });
     if (choice) outcome.transforms = choice->text();

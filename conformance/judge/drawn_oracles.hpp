@@ -5,7 +5,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "conformance/cases/finding.hpp"
 #include "conformance/judge/compare.hpp"

@@ -3,9 +3,9 @@
 // drawn.
 #include "conformance/judge/harness.hpp"
 
+#include "conformance/judge/claimed_limits.hpp"
 #include "conformance/judge/declared.hpp"
 #include "conformance/judge/findings.hpp"
-#include "conformance/judge/limits.hpp"
 #include "conformance/judge/needs.hpp"
 #include "conformance/judge/refusal.hpp"
 #include "conformance/judge/steps.hpp"

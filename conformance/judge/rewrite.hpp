@@ -3,7 +3,6 @@
 // in another order.
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include "conformance/cases/case.hpp"

@@ -8,7 +8,7 @@
 #include "conformance/cases/random.hpp"
 #include "core/kernel/templates/templates.hpp"
 #include "core/kernel/transforms/random_transforms.hpp"
-#include "core/lower/pack.hpp"
+#include "core/lower/storage_words.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance::judge {
@@ -57,7 +57,7 @@ Chosen draw_transforms(const Kernel& tree, const Capabilities& capabilities, Ran
   options.steps = static_cast<int>(kFewestSteps + random.below(kMoreSteps));
   options.vectors = capabilities.has(Op::BROADCAST);
   options.threads = capabilities.max_workgroup_threads > 1 && capabilities.has(Op::BARRIER);
-  // Some steps, as those for matrix atoms, come only in the right order: what heuristics begin
+  // Some steps, as those for matrix atoms, come only in the right order: what templates begin
   // with, however they decide; or all of it, which is seldom drawn otherwise.
   const bool whole = random.chance(20);
   if (whole || random.chance(30)) {
@@ -89,7 +89,7 @@ TransformChoice::TransformChoice(const Case& test)
 LoweredKernel TransformChoice::choose(const UnchosenKernel& kernel) {
   LoweredKernel lowered = is_written_ ? choose_written(kernel)
                           : seed_     ? choose_at_random(kernel, *seed_)
-                                      : HeuristicChooser().choose(kernel);
+                                      : TemplateChooser().choose(kernel);
   keep(kernel.number, lowered.chosen);
   return lowered;
 }
@@ -133,7 +133,7 @@ LoweredKernel TransformChoice::choose_at_random(const UnchosenKernel& kernel, ui
       chosen = first_half(kernel.tree, std::move(chosen.list));
     }
   }
-  return HeuristicChooser().choose(kernel);
+  return TemplateChooser().choose(kernel);
 }
 
 std::string TransformChoice::text() const {

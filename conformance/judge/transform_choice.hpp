@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Layer 3: kernels lowered with transforms of the case's own in place of the heuristics' choice.
+// Layer 3: kernels lowered with transforms of the case's own in place of the templates' choice.
 #pragma once
 
 #include <mutex>
@@ -13,7 +13,7 @@ namespace tenon::conformance::judge {
 
 class TransformChoice : public TransformChooser {
  public:
-  /// Of a case with written lists, a seed, or the heuristics' lists for a device of other sizes.
+  /// Of a case with written lists, a seed, or the templates' lists for a device of other sizes.
   explicit TransformChoice(const Case& test);
   explicit TransformChoice(uint64_t seed) : seed_(seed) {}
 
@@ -22,8 +22,8 @@ class TransformChoice : public TransformChooser {
   }
 
   /// A random list that asks for more memory, threads or code than there is gives way to its first
-  /// half, and at last to heuristics. A written list is taken as it is, and kernels past the last
-  /// one get none: what is not legal, or does not fit, throws and is noted in `refused`.
+  /// half, and at last to the templates. A written list is taken as it is, and kernels past the
+  /// last one get none: what is not legal, or does not fit, throws and is noted in `refused`.
   LoweredKernel choose(const UnchosenKernel& kernel) override;
   CapabilitiesRef seen(const CapabilitiesRef& device) const override {
     return sizes_.empty() ? device : CapabilitiesRef(with_sizes(device, sizes_));

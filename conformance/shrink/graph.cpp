@@ -22,7 +22,7 @@ class GraphShrinker {
       again = outputs();
       again = isolate() || again;
       again = cut_above() || again;
-      again = constants_below() || again;
+      again = inputs_below() || again;
       again = bypass() || again;
       again = sizes() || again;
       any = any || again;
@@ -90,7 +90,7 @@ class GraphShrinker {
   }
 
   /// The reference's values in place of what feeds the outputs, then in place of single nodes.
-  bool constants_below() {
+  bool inputs_below() {
     const NodeValues values = evaluate_all(best());
     std::vector<NodeRef> feeds;
     for (const NodeRef& output : best().graph.outputs)

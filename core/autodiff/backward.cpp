@@ -275,7 +275,7 @@ GraphRef Backward::adjoint_graph(const GraphRef& graph, const std::vector<bool>&
     if (!seeded[i]) continue;
     const NodeRef& output = graph->outputs[i];
     outputs.push_back(output);
-    seeds.push_back(own_param(builder_, "g" + std::to_string(i), *output, output->dtype, out));
+    seeds.push_back(fresh_param(builder_, "g" + std::to_string(i), *output, output->dtype, out));
   }
   for (size_t i = 0; i < graph->params.size(); ++i)
     if (wrt[i]) leaves.push_back(graph->params[i]);

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 

@@ -43,7 +43,7 @@ class ReverseLoop {
   void run() {
     body_.name = tape_.backward->name;
     body_.symbols = tape_.backward->symbols;
-    turn_ = own_param(builder_, "turn", *tape_.trips, DType::kI64, body_);
+    turn_ = fresh_param(builder_, "turn", *tape_.trips, DType::kI64, body_);
     const std::vector<NodeRef> states = carry_adjoints();
     const std::vector<NodeRef> of_trip = apply(*tape_.backward, inputs(states), builder_);
     for (size_t i = 0; i < states.size(); ++i)
@@ -77,7 +77,7 @@ class ReverseLoop {
       const NodeRef& begin = node_->sources[1 + j];
       results_.emplace_back(begin, initial_.size());
       initial_.push_back(adjoints[j] ? adjoints[j] : backward_.zeros(begin, begin->dtype));
-      params.push_back(own_param(builder_, "g" + std::to_string(j), *begin, begin->dtype, body_));
+      params.push_back(fresh_param(builder_, "g" + std::to_string(j), *begin, begin->dtype, body_));
     }
     return params;
   }
@@ -86,7 +86,7 @@ class ReverseLoop {
   /// values, the adjoints so far, and saved reductions.
   std::vector<NodeRef> inputs(const std::vector<NodeRef>& adjoints) {
     captured_ = {tape_.trips};
-    const NodeRef trips = own_param(builder_, "trips", *tape_.trips, DType::kI64, body_);
+    const NodeRef trips = fresh_param(builder_, "trips", *tape_.trips, DType::kI64, body_);
     trip_ = builder_.binary(Op::SUB, builder_.binary(Op::SUB, trips, turn_),
                             builder_.constant(Scalar::of_int(DType::kI64, 1)));
     std::vector<NodeRef> out = {trip_};
@@ -99,7 +99,7 @@ class ReverseLoop {
       const NodeRef& value = node_->sources[i];
       captured_.push_back(value);
       out.push_back(
-          own_param(builder_, "x" + std::to_string(out.size()), *value, value->dtype, body_));
+          fresh_param(builder_, "x" + std::to_string(out.size()), *value, value->dtype, body_));
     }
     out.insert(out.end(), adjoints.begin(), adjoints.end());
     for (const NodeRef& saved : tape_.values)
@@ -110,7 +110,7 @@ class ReverseLoop {
   /// The row of a saved tensor for the current iteration.
   NodeRef row(const std::string& name, const NodeRef& saved) {
     captured_.push_back(saved);
-    NodeRef out = row_of(own_param(builder_, name, *saved, saved->dtype, body_), trip_, builder_);
+    NodeRef out = row_of(fresh_param(builder_, name, *saved, saved->dtype, body_), trip_, builder_);
     // The row is a reshaped TAKE; factors refer to the TAKE below their views.
     const NodeRef& taken = out->op == Op::VIEW ? out->sources[0] : out;
     Shape shape = taken->shape;
@@ -147,16 +147,16 @@ class ReverseLoop {
     shape.insert(shape.begin(), tape_.rows);
     factor_results_.emplace_back(factor, initial_.size());
     initial_.push_back(builder_.constant(zero(factor->dtype), std::move(shape)));
-    const NodeRef rows = own_param(builder_, "factor" + std::to_string(initial_.size()),
-                                   *initial_.back(), factor->dtype, body_);
+    const NodeRef rows = fresh_param(builder_, "factor" + std::to_string(initial_.size()),
+                                     *initial_.back(), factor->dtype, body_);
     body_.outputs.push_back(with_row(rows, trip_, factor, builder_));
   }
 
   void add_up(const NodeRef& value, const NodeRef& adjoint) {
     results_.emplace_back(value, initial_.size());
     initial_.push_back(backward_.zeros(value, wide(value->dtype)));
-    const NodeRef so_far = own_param(builder_, "sum" + std::to_string(initial_.size()), *value,
-                                     wide(value->dtype), body_);
+    const NodeRef so_far = fresh_param(builder_, "sum" + std::to_string(initial_.size()), *value,
+                                       wide(value->dtype), body_);
     body_.outputs.push_back(accumulated(so_far, adjoint, builder_));
   }
 

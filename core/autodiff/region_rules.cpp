@@ -57,15 +57,15 @@ std::vector<NodeRef> recompute(const GraphRef& adjoints, const std::vector<NodeR
   body.name = adjoints->name;
   body.symbols = adjoints->symbols;
   const NodeRef one_trip = builder.constant(Scalar::of_int(DType::kI64, 1));
-  own_param(builder, "trip", *one_trip, DType::kI64, body);
+  fresh_param(builder, "trip", *one_trip, DType::kI64, body);
   std::vector<NodeRef> initial;
   for (const NodeRef& output : adjoints->outputs) {
     initial.push_back(backward.zeros(output, output->dtype));
-    own_param(builder, "none", *output, output->dtype, body);
+    fresh_param(builder, "none", *output, output->dtype, body);
   }
   std::vector<NodeRef> taken;
   for (const NodeRef& param : adjoints->params)
-    taken.push_back(own_param(builder, param->as<ParamAttr>().name, *param, param->dtype, body));
+    taken.push_back(fresh_param(builder, param->as<ParamAttr>().name, *param, param->dtype, body));
   body.outputs = apply(*adjoints, taken, builder);
   const auto region = std::make_shared<const Graph>(std::move(body));
   std::vector<NodeRef> out;

@@ -84,8 +84,8 @@ std::vector<NodeRef> Taping::save_reductions(const Loop& loop, Tape& tape) const
     if (work < kMinSavedRatio * size || own > tape.room) continue;
     tape.room -= own;
     values.push_back(n);
-    params.try_emplace(n.get(), own_param(builder_, "value" + std::to_string(values.size()), *n,
-                                          n->dtype, backward));
+    params.try_emplace(n.get(), fresh_param(builder_, "value" + std::to_string(values.size()), *n,
+                                            n->dtype, backward));
   }
   backward.outputs = substitute(backward.outputs, params, builder_);
   // Drop reductions that only other saved reductions used.
@@ -110,8 +110,8 @@ Taping::Loop Taping::in_segments(const Loop& loop, int64_t trips) const {
   inner.name = body.name;
   inner.symbols = body.symbols;
   inner.params = body.params;  // the iteration number becomes the one within the segment
-  const NodeRef within = own_param(builder_, "t", *body.params[0], DType::kI64, inner);
-  const NodeRef first = own_param(builder_, "first", *body.params[0], DType::kI64, inner);
+  const NodeRef within = fresh_param(builder_, "t", *body.params[0], DType::kI64, inner);
+  const NodeRef first = fresh_param(builder_, "first", *body.params[0], DType::kI64, inner);
   inner.params.erase(inner.params.begin());
   std::rotate(inner.params.begin(), inner.params.end() - 2, inner.params.end() - 1);
   FlatMap<const Node*, NodeRef> number_of_trip;
@@ -122,7 +122,7 @@ Taping::Loop Taping::in_segments(const Loop& loop, int64_t trips) const {
   outer.name = body.name + "_segment";
   outer.symbols = body.symbols;
   outer.params = values;
-  const NodeRef segment = own_param(builder_, "s", *body.params[0], DType::kI64, outer);
+  const NodeRef segment = fresh_param(builder_, "s", *body.params[0], DType::kI64, outer);
   std::rotate(outer.params.begin(), outer.params.end() - 1, outer.params.end());
   const NodeRef begin = builder_.binary(Op::MUL, segment, number(length, builder_));
   const NodeRef count = builder_.binary(Op::MIN, number(length, builder_),
@@ -194,14 +194,14 @@ Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
     Shape rows_of = value->shape;
     rows_of.insert(rows_of.begin(), rows);
     initial.push_back(builder_.constant(zero(value->dtype), rows_of));
-    added.push_back(own_param(builder_, name, *initial.back(), value->dtype, body));
+    added.push_back(fresh_param(builder_, name, *initial.back(), value->dtype, body));
     body.outputs.push_back(with_row(added.back(), trip, value, builder_));
   };
   for (const size_t j : saved) keep("kept" + std::to_string(j), loop.body->params[1 + j]);
   for (size_t i = 0; i < values.size(); ++i) keep("value" + std::to_string(i), values[i]);
   if (loop.is_while) {
     initial.push_back(number(0, builder_));
-    added.push_back(own_param(builder_, "done", *trip, DType::kI64, body));
+    added.push_back(fresh_param(builder_, "done", *trip, DType::kI64, body));
     body.outputs.push_back(builder_.binary(Op::ADD, trip, number(1, builder_)));
   }
   body.output_names.assign(body.outputs.size(), "");

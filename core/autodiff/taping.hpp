@@ -2,7 +2,6 @@
 // Rewrites loops to save the states that their gradients need. Private to core/autodiff.
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include "core/autodiff/backward.hpp"

@@ -2,7 +2,6 @@
 // Memory accesses of the subgroups of a workgroup: bytes, sectors and bank conflicts.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <set>
 #include <vector>

@@ -77,7 +77,7 @@ std::string print(const Budget& budget, const sdk::ProgramView& program,
     line("  {} {} {}, {} bytes at once: {:.0f} requests, {:.2f} {} each ({:.2f} at the least){}{}",
          shared ? "shared" : "global", text(access.kind),
          program.string(program.param(access.param).name), access.bytes, access.requests,
-         access.pieces / access.requests, shared ? "turns" : "sectors",
+         access.pieces / access.requests, shared ? "wavefronts" : "sectors",
          access.least / access.requests, access.is_known ? "" : ", anywhere",
          access.cache_requests > 0 ? fmt::format(", {:.2f} requests to the cache",
                                                  access.cache_requests / access.requests)

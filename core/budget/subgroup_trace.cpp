@@ -2,7 +2,6 @@
 #include "core/budget/subgroup_trace.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "sdk/program/dtype_info.hpp"
 #include "sdk/program/scalar.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/kernel/templates/templates.hpp"
-#include "core/lower/pack.hpp"
+#include "core/lower/storage_words.hpp"
 #include "core/lower/word_ops.hpp"
 
 namespace tenon {
@@ -38,7 +38,7 @@ bool needs_one_thread(const Kernel& kernel, const Capabilities& capabilities) {
   });
 }
 
-LoweredKernel HeuristicChooser::choose(const UnchosenKernel& kernel) {
+LoweredKernel TemplateChooser::choose(const UnchosenKernel& kernel) {
   const Capabilities& capabilities = kernel.capabilities;
   if (needs_one_thread(kernel.tree, capabilities)) return kernel.lower({kernel.tree, {}});
   const Decide decide = decide_smaller(smaller_);

@@ -50,18 +50,18 @@ class TransformChooser {
 bool needs_one_thread(const Kernel& kernel, const Capabilities& capabilities);
 
 /// Chooses by core/kernel/templates.
-class HeuristicChooser : public TransformChooser {
+class TemplateChooser : public TransformChooser {
  public:
   /// `smaller`: steps by which register tiles are smaller than the default.
-  explicit HeuristicChooser(size_t smaller = 0) : smaller_(smaller) {}
+  explicit TemplateChooser(size_t smaller = 0) : smaller_(smaller) {}
   LoweredKernel choose(const UnchosenKernel& kernel) override;
   bool tells_equal_kernels_apart() const override { return false; }
   std::shared_ptr<TransformChooser> for_later(std::string_view) const override {
-    return std::make_shared<HeuristicChooser>(smaller_);
+    return std::make_shared<TemplateChooser>(smaller_);
   }
   std::shared_ptr<TransformChooser> with_smaller_tiles(std::string_view,
                                                        size_t steps) const override {
-    return std::make_shared<HeuristicChooser>(smaller_ + steps);
+    return std::make_shared<TemplateChooser>(smaller_ + steps);
   }
 
  private:

@@ -10,8 +10,8 @@
 #include "core/kernel/templates/templates.hpp"
 #include "core/kernel/tree/build.hpp"
 #include "core/kernel/tree/verify.hpp"
-#include "core/lower/pack.hpp"
 #include "core/lower/split.hpp"
+#include "core/lower/storage_words.hpp"
 #include "core/rewrite/passes.hpp"
 #include "core/schedule/canonical.hpp"
 #include "core/support/log.hpp"
@@ -187,8 +187,8 @@ LoweredKernel Compiler::lower(const Graph& legal, const Capabilities& capabiliti
 
 LoweredKernel Compiler::lower(const Graph& legal, const Capabilities& capabilities,
                               const LowerOptions& options) const {
-  HeuristicChooser heuristics;
-  return lower(legal, capabilities, options, heuristics);
+  TemplateChooser templates;
+  return lower(legal, capabilities, options, templates);
 }
 
 }  // namespace tenon

@@ -8,7 +8,6 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "tenon/plugin.h"
 

@@ -2,7 +2,6 @@
 // Host access to device memory: reads, writes, and copies from another device through the host.
 #pragma once
 
-#include <memory>
 #include <mutex>
 
 #include "core/device/opened_device.hpp"

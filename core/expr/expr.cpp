@@ -3,7 +3,6 @@
 #include "core/expr/expr.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/expr/expr_node.hpp"
 #include "core/support/error.hpp"

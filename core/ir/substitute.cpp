@@ -125,7 +125,8 @@ std::vector<NodeRef> apply(const Graph& graph, std::span<const NodeRef> inputs, 
   return substitute(graph.outputs, replaced, builder);
 }
 
-NodeRef own_param(Builder& builder, std::string name, const Node& like, DType dtype, Graph& graph) {
+NodeRef fresh_param(Builder& builder, std::string name, const Node& like, DType dtype,
+                    Graph& graph) {
   constexpr uint64_t kOwn = 0x61646a6f696e7400;
   graph.params.push_back(
       builder.param(std::move(name), dtype, like.shape, kOwn + graph.params.size()));

@@ -20,7 +20,8 @@ std::vector<NodeRef> apply(const Graph& graph, std::span<const NodeRef> inputs, 
 
 /// Appends a param with the shape of `like` to a graph under construction. Its identity differs
 /// from params of texts, and is equal in graphs constructed equally.
-NodeRef own_param(Builder& builder, std::string name, const Node& like, DType dtype, Graph& graph);
+NodeRef fresh_param(Builder& builder, std::string name, const Node& like, DType dtype,
+                    Graph& graph);
 
 /// Throws kInvalid for a graph that has more than kMaxNodes nodes once its calls are inlined.
 void check_expansion(const Graph& graph);

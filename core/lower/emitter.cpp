@@ -14,21 +14,21 @@ Emitter::Emitter(const Kernel& kernel, const Capabilities& capabilities)
     : kernel_(kernel),
       ops_(tree_, index_dtype(kernel, capabilities)),
       positions_(kernel),
-      places_(kernel, ops_),
+      launch_(kernel, ops_),
       params_(kernel, ops_),
       exprs_(kernel, capabilities, ops_, positions_, params_,
              [this](const KValueRef& v) { return leaves_.value(v); }),
       guards_(kernel, positions_),
       accesses_(kernel, capabilities, ops_, positions_, guards_, exprs_),
       leaves_(kernel, ops_, positions_, params_, exprs_, accesses_),
-      matrix_sums_(kernel, capabilities, ops_, positions_, places_, params_, exprs_, leaves_),
+      matrix_sums_(kernel, capabilities, ops_, positions_, launch_, params_, exprs_, leaves_),
       dot_sums_(kernel, capabilities, ops_, positions_, guards_, leaves_),
-      group_totals_(capabilities, ops_, places_, params_),
-      reductions_(kernel, capabilities, ops_, positions_, places_, guards_, exprs_, leaves_,
+      group_totals_(capabilities, ops_, launch_, params_),
+      reductions_(kernel, capabilities, ops_, positions_, launch_, guards_, exprs_, leaves_,
                   matrix_sums_, dot_sums_, group_totals_),
-      stores_(kernel, capabilities, ops_, positions_, places_, params_, guards_, accesses_,
+      stores_(kernel, capabilities, ops_, positions_, launch_, params_, guards_, accesses_,
               leaves_),
-      tile_barriers_(kernel, places_),
+      tile_barriers_(kernel, launch_),
       has_async_(capabilities.copies_async()),
       in_place_(std::ranges::any_of(kernel.buffers, [](const KernelBuffer& b) {
         return b.read && b.written && b.space == BufferSpace::kGlobal;
@@ -39,10 +39,10 @@ Emitter::Emitter(const Kernel& kernel, const Capabilities& capabilities)
 }
 
 void Emitter::run() {
-  if (places_.sections() == 0) return body(kernel_.body);
+  if (launch_.sections() == 0) return body(kernel_.body);
   const std::vector<std::span<const Statement>> sections = sections_of(kernel_);
   for (size_t i = 0; i < sections.size(); ++i)
-    branch(places_.is_of_section(i), [&] { places_.in_section(i, [&] { body(sections[i]); }); });
+    branch(launch_.is_of_section(i), [&] { launch_.in_section(i, [&] { body(sections[i]); }); });
 }
 
 void Emitter::body(std::span<const Statement> statements) {
@@ -277,15 +277,15 @@ void Emitter::branch(Value condition, const std::function<void()>& then,
 
 void Emitter::launch_axis(const Statement& s) {
   const KernelAxis& axis = kernel_.axes[s.axis];
-  const Value at = places_.index(axis.bind);
+  const Value at = launch_.index(axis.bind);
   positions_.put_value(s.axis, at);
-  places_.open(axis.bind);
-  if (places_.is_uneven(axis.bind))
+  launch_.open(axis.bind);
+  if (launch_.is_uneven(axis.bind))
     branch(ops_.op(TN_OP_CMPLT, DType::kBool, {at, exprs_.integer(axis.extent)}),
            [&] { launched(s, at); });
   else
     launched(s, at);
-  places_.close();
+  launch_.close();
   positions_.close(s.axis);
 }
 
@@ -319,7 +319,7 @@ void Emitter::stage(const Statement& s) {
     const Leaves::Scope scope(leaves_);
     body(s.body);
   };
-  positions_.outside_loops(copied, [&] { shared ? places_.without_threads(copy) : copy(); });
+  positions_.outside_loops(copied, [&] { shared ? launch_.without_threads(copy) : copy(); });
   params_.filled(s.buffer);
   ahead_ = around;
 }

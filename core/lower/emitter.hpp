@@ -3,7 +3,7 @@
 // that unroll and jam needs no copies of the tree.
 //
 // The work is divided among classes with their own state; each uses those before it:
-// positions, launch_places, program_params: the current position and what the launch provides;
+// positions, launch_dims, program_params: the current position and what the launch provides;
 // index_exprs, guards, accesses, leaves: values at that position;
 // matrix_sums, group_totals, reductions, stores: statements.
 #pragma once
@@ -27,7 +27,7 @@ class Emitter {
 
   const OpTree& tree() const { return tree_; }
   const ProgramParams& params() const { return params_; }
-  const LaunchPlaces& places() const { return places_; }
+  const LaunchDims& launch() const { return launch_; }
 
  private:
   void body(std::span<const Statement> statements);
@@ -66,7 +66,7 @@ class Emitter {
   OpTree tree_;
   KernelOps ops_;
   Positions positions_;
-  LaunchPlaces places_;
+  LaunchDims launch_;
   ProgramParams params_;
   IndexExprs exprs_;
   Guards guards_;

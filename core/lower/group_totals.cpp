@@ -23,9 +23,9 @@ int64_t GroupTotals::shuffled_threads(int64_t width, const std::vector<Value>& p
   }
   const int64_t size = subgroup_threads(capabilities_);
   // Some drivers have no subgroups across rows of threads; those with matrix atoms do.
-  const bool rows = places_.spans_rows() || (places_.is_used(Bind::kBlockX) &&
-                                             places_.extent(Bind::kBlockX).value() % size == 0);
-  const bool whole = (places_.subgroup() == 0 || places_.subgroup() == size) && rows &&
+  const bool rows = launch_.spans_rows() || (launch_.is_used(Bind::kBlockX) &&
+                                             launch_.extent(Bind::kBlockX).value() % size == 0);
+  const bool whole = (launch_.subgroup() == 0 || launch_.subgroup() == size) && rows &&
                      std::has_single_bit(static_cast<uint64_t>(width)) &&
                      (width % size == 0 || size % width == 0);
   return whole ? std::min(size, width) : 1;
@@ -33,7 +33,7 @@ int64_t GroupTotals::shuffled_threads(int64_t width, const std::vector<Value>& p
 
 GroupTotals::Value GroupTotals::shuffled_total(const ReduceState& state, Value part,
                                                int64_t threads) {
-  places_.count_on_subgroup(static_cast<uint32_t>(subgroup_threads(capabilities_)));
+  launch_.count_on_subgroup(static_cast<uint32_t>(subgroup_threads(capabilities_)));
   const Value lane = ops_.tree().pure(TN_OP_INDEX, TN_DTYPE_I32, 1, {}, TN_AXIS_SUBGROUP_LANE);
   for (int64_t far = 1; far < threads; far *= 2) {
     const Value other = ops_.op(TN_OP_XOR, DType::kI32,
@@ -58,14 +58,14 @@ std::vector<GroupTotals::Value> GroupTotals::totals(const std::vector<ReduceStat
   const int64_t width = all / together;  // parts that are left
   if (width == 1) return parts;
 
-  const Value thread = places_.index(group.bind);
+  const Value thread = launch_.index(group.bind);
   // Threads that differ on other axes reduce separately, each in its own row.
   int64_t rows = 1;
   Value row = ops_.index_constant(0);
-  for (const Bind bind : LaunchPlaces::kBlock) {
-    if (bind == group.bind || !places_.is_used(bind)) continue;
-    row = ops_.add(row, ops_.multiply(places_.index(bind), ops_.index_constant(rows)));
-    rows *= places_.extent(bind).value();
+  for (const Bind bind : LaunchDims::kBlock) {
+    if (bind == group.bind || !launch_.is_used(bind)) continue;
+    row = ops_.add(row, ops_.multiply(launch_.index(bind), ops_.index_constant(rows)));
+    rows *= launch_.extent(bind).value();
   }
   std::vector<Value> shared;
   for (size_t q = 0; q < parts.size(); ++q)

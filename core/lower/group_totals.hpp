@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/ir/capabilities.hpp"
-#include "core/lower/launch_places.hpp"
+#include "core/lower/launch_dims.hpp"
 #include "core/lower/program_params.hpp"
 
 namespace tenon {
@@ -14,9 +14,9 @@ namespace tenon {
 class GroupTotals {
  public:
   using Value = OpTree::Value;
-  GroupTotals(const Capabilities& capabilities, KernelOps& ops, LaunchPlaces& places,
+  GroupTotals(const Capabilities& capabilities, KernelOps& ops, LaunchDims& launch,
               ProgramParams& params)
-      : capabilities_(capabilities), ops_(ops), places_(places), params_(params) {}
+      : capabilities_(capabilities), ops_(ops), launch_(launch), params_(params) {}
 
   /// Combines the parts that the threads along an axis hold, one for each instance and state,
   /// states fastest. Every thread gets the totals.
@@ -30,7 +30,7 @@ class GroupTotals {
 
   const Capabilities& capabilities_;
   KernelOps& ops_;
-  LaunchPlaces& places_;
+  LaunchDims& launch_;
   ProgramParams& params_;
 };
 

@@ -115,13 +115,13 @@ LoweredKernel emit_program(const Chosen& chosen, const Capabilities& capabilitie
   sdk::ProgramBuilder builder(name);
   const std::vector<uint32_t> params =
       declare_params(kernel, emitter.params().all(), capabilities, builder, out.arguments);
-  const LaunchPlaces& places = emitter.places();
+  const LaunchDims& launch = emitter.launch();
   for (size_t d = 0; d < 3; ++d) {
-    out.grid[d] = places.extent(LaunchPlaces::kGrid[d]);
-    out.block[d] = static_cast<uint32_t>(places.extent(LaunchPlaces::kBlock[d]).value());
+    out.grid[d] = launch.extent(LaunchDims::kGrid[d]);
+    out.block[d] = static_cast<uint32_t>(launch.extent(LaunchDims::kBlock[d]).value());
   }
   builder.workgroup(out.block[0], out.block[1], out.block[2]);
-  builder.subgroup(places.subgroup());
+  builder.subgroup(launch.subgroup());
   emitter.tree().write(builder, params);
   out.program = builder.finish();
   return out;

@@ -37,9 +37,9 @@ void MatrixSums::store(const Statement& s) {
   for (const int axis : sums.jam)
     if (std::ranges::find(positions_.jam(), axis) == positions_.jam().end()) inside.push_back(axis);
   // Subgroups share a tile along launch dimensions that have no open axis.
-  const bool is_own = std::ranges::all_of(LaunchPlaces::kBlock, [&](Bind place) {
-    return place == Bind::kBlockX || !places_.is_used(place) || places_.is_open(place) ||
-           places_.extent(place).is_const(1);
+  const bool is_own = std::ranges::all_of(LaunchDims::kBlock, [&](Bind dim) {
+    return dim == Bind::kBlockX || !launch_.is_used(dim) || launch_.is_open(dim) ||
+           launch_.extent(dim).is_const(1);
   });
   const bool is_put = s.use == Statement::MatrixUse::kPut;  // barriers are around it
   const uint64_t scope = is_own ? TN_SCOPE_SUBGROUP : TN_SCOPE_BLOCK;
@@ -70,7 +70,7 @@ uint64_t MatrixSums::role(const Statement& s, const MatrixAtom& atom) {
 }
 
 void MatrixSums::begin(const Statement& s) {
-  const std::optional<AtomProduct> p = product(reduction(s.id), places_.subgroup());
+  const std::optional<AtomProduct> p = product(reduction(s.id), launch_.subgroup());
   Sums sums{p->atom, positions_.jam(), {}};
   AxisSet all;
   for (const int axis : sums.jam) all.set(static_cast<size_t>(axis));

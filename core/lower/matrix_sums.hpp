@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/lower/launch_places.hpp"
+#include "core/lower/launch_dims.hpp"
 #include "core/lower/leaves.hpp"
 
 namespace tenon {
@@ -22,13 +22,13 @@ class MatrixSums {
  public:
   using Value = OpTree::Value;
   MatrixSums(const Kernel& kernel, const Capabilities& capabilities, KernelOps& ops,
-             Positions& positions, const LaunchPlaces& places, ProgramParams& params,
+             Positions& positions, const LaunchDims& launch, ProgramParams& params,
              IndexExprs& exprs, Leaves& leaves)
       : kernel_(kernel),
         capabilities_(capabilities),
         ops_(ops),
         positions_(positions),
-        places_(places),
+        launch_(launch),
         params_(params),
         exprs_(exprs),
         leaves_(leaves) {}
@@ -70,7 +70,7 @@ class MatrixSums {
   const Capabilities& capabilities_;
   KernelOps& ops_;
   Positions& positions_;
-  const LaunchPlaces& places_;
+  const LaunchDims& launch_;
   ProgramParams& params_;
   IndexExprs& exprs_;
   Leaves& leaves_;

@@ -43,7 +43,7 @@ void Reductions::begin(const Statement& s) {
     if (is_block(axis.bind)) open.group_axis = a;
   }
   open.instances = positions_.count_instances(open.outside);
-  open.matrix = matrix_sums_.product(s, places_.subgroup());
+  open.matrix = matrix_sums_.product(s, launch_.subgroup());
   if (s.continues) open.accumulators = matrix_sums_.before(s, *open.matrix, open.outside);
   for (int i = 0; !s.continues && i < open.instances * open.copies; ++i)
     for (const ReduceState& state : s.states)

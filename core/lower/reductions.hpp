@@ -19,13 +19,13 @@ class Reductions {
  public:
   using Value = OpTree::Value;
   Reductions(const Kernel& kernel, const Capabilities& capabilities, KernelOps& ops,
-             Positions& positions, LaunchPlaces& places, Guards& guards, IndexExprs& exprs,
+             Positions& positions, LaunchDims& launch, Guards& guards, IndexExprs& exprs,
              Leaves& leaves, MatrixSums& matrix_sums, DotSums& dot_sums, GroupTotals& group_totals)
       : kernel_(kernel),
         capabilities_(capabilities),
         ops_(ops),
         positions_(positions),
-        places_(places),
+        launch_(launch),
         guards_(guards),
         exprs_(exprs),
         leaves_(leaves),
@@ -78,7 +78,7 @@ class Reductions {
   const Capabilities& capabilities_;
   KernelOps& ops_;
   Positions& positions_;
-  LaunchPlaces& places_;
+  LaunchDims& launch_;
   Guards& guards_;
   IndexExprs& exprs_;
   Leaves& leaves_;

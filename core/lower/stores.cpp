@@ -26,8 +26,8 @@ void Stores::store(std::span<const Statement> run) {
   ops_.tree().end_if();
 }
 
-Stores::Value Stores::is_first_along(Bind place) {
-  return ops_.op(TN_OP_CMPLT, DType::kBool, {places_.index(place), ops_.index_constant(1)});
+Stores::Value Stores::is_first_along(Bind dim) {
+  return ops_.op(TN_OP_CMPLT, DType::kBool, {launch_.index(dim), ops_.index_constant(1)});
 }
 
 Stores::Value Stores::both(const std::optional<Value>& mask, Value more) {
@@ -36,10 +36,9 @@ Stores::Value Stores::both(const std::optional<Value>& mask, Value more) {
 
 std::optional<Stores::Value> Stores::first_thread() {
   std::optional<Value> first;
-  for (const Bind place : LaunchPlaces::kBlock) {
-    if (!places_.is_used(place) || places_.is_open(place) || places_.extent(place).is_const(1))
-      continue;
-    first = both(first, is_first_along(place));
+  for (const Bind dim : LaunchDims::kBlock) {
+    if (!launch_.is_used(dim) || launch_.is_open(dim) || launch_.extent(dim).is_const(1)) continue;
+    first = both(first, is_first_along(dim));
   }
   return first;
 }
@@ -107,11 +106,11 @@ std::optional<Stores::Value> Stores::mask(const Statement& s) {
   // Along a launch dimension without an open axis the first thread stores for all.
   const BufferSpace space = kernel_.buffers[s.buffer].space;
   if (space == BufferSpace::kScratch) return mask;
-  for (const Bind place : LaunchPlaces::kAll) {
-    if (!places_.is_used(place) || places_.is_open(place)) continue;
-    if (space != BufferSpace::kGlobal && is_grid(place)) continue;
-    if (is_first_ && is_block(place)) continue;
-    mask = both(mask, is_first_along(place));
+  for (const Bind dim : LaunchDims::kAll) {
+    if (!launch_.is_used(dim) || launch_.is_open(dim)) continue;
+    if (space != BufferSpace::kGlobal && is_grid(dim)) continue;
+    if (is_first_ && is_block(dim)) continue;
+    mask = both(mask, is_first_along(dim));
   }
   return mask;
 }

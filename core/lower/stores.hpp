@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "core/lower/launch_places.hpp"
+#include "core/lower/launch_dims.hpp"
 #include "core/lower/leaves.hpp"
 
 namespace tenon {
@@ -13,13 +13,13 @@ class Stores {
  public:
   using Value = OpTree::Value;
   Stores(const Kernel& kernel, const Capabilities& capabilities, KernelOps& ops,
-         Positions& positions, LaunchPlaces& places, ProgramParams& params, Guards& guards,
+         Positions& positions, LaunchDims& launch, ProgramParams& params, Guards& guards,
          Accesses& accesses, Leaves& leaves)
       : kernel_(kernel),
         capabilities_(capabilities),
         ops_(ops),
         positions_(positions),
-        places_(places),
+        launch_(launch),
         params_(params),
         guards_(guards),
         accesses_(accesses),
@@ -48,7 +48,7 @@ class Stores {
   const Capabilities& capabilities_;
   KernelOps& ops_;
   Positions& positions_;
-  LaunchPlaces& places_;
+  LaunchDims& launch_;
   ProgramParams& params_;
   Guards& guards_;
   Accesses& accesses_;

@@ -12,11 +12,11 @@ bool has_loop(std::span<const Statement> statements) {
 
 }  // namespace
 
-TileBarriers::TileBarriers(const Kernel& kernel, const LaunchPlaces& places)
+TileBarriers::TileBarriers(const Kernel& kernel, const LaunchDims& launch)
     : kernel_(kernel),
-      places_(places),
-      any_(has_shared_tiles(kernel) && std::ranges::any_of(LaunchPlaces::kBlock, [&](Bind place) {
-             return places.is_used(place) && !places.extent(place).is_const(1);
+      launch_(launch),
+      any_(has_shared_tiles(kernel) && std::ranges::any_of(LaunchDims::kBlock, [&](Bind dim) {
+             return launch.is_used(dim) && !launch.extent(dim).is_const(1);
            })) {}
 
 bool TileBarriers::needed(std::span<const Statement> before, std::span<const Statement> after,
@@ -27,8 +27,8 @@ bool TileBarriers::needed(std::span<const Statement> before, std::span<const Sta
   const std::vector<TileAccess> then = shared_tile_accesses(kernel_, after, around);
   // No barrier if each thread accesses the same element before and after.
   const bool same_thread = !has_loop(before) && !has_loop(after) &&
-                           std::ranges::all_of(LaunchPlaces::kBlock, [&](Bind place) {
-                             return !places_.is_used(place) || places_.is_open(place);
+                           std::ranges::all_of(LaunchDims::kBlock, [&](Bind dim) {
+                             return !launch_.is_used(dim) || launch_.is_open(dim);
                            });
   return std::ranges::any_of(first, [&](const TileAccess& a) {
     return std::ranges::any_of(then, [&](const TileAccess& b) {

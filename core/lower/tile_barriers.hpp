@@ -5,13 +5,13 @@
 #include <span>
 
 #include "core/kernel/tree/shared_tiles.hpp"
-#include "core/lower/launch_places.hpp"
+#include "core/lower/launch_dims.hpp"
 
 namespace tenon {
 
 class TileBarriers {
  public:
-  TileBarriers(const Kernel& kernel, const LaunchPlaces& places);
+  TileBarriers(const Kernel& kernel, const LaunchDims& launch);
 
   /// True if a barrier is needed between two groups of statements. `around`: the enclosing
   /// reduction, if any.
@@ -22,7 +22,7 @@ class TileBarriers {
 
  private:
   const Kernel& kernel_;
-  const LaunchPlaces& places_;
+  const LaunchDims& launch_;
   const bool any_;  ///< there are shared tiles and more than one thread
 };
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "core/plugin/discovery.hpp"

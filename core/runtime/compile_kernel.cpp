@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kSteps = 2;              ///< to smaller tiles, at most
+constexpr size_t kMostRetries = 2;        ///< to smaller tiles, at most
 constexpr uint32_t kFewOfRegisters = 16;  ///< one spilled register of so many is accepted
 
 bool spills(const tn_compile_report& report) {
@@ -45,7 +45,7 @@ CompiledKernel KernelCompilation::compile(LoweredKernel lowered) const {
     return CompiledKernel{std::move(kernel), std::move(executable)};
   };
   CompiledKernel best = compiled(std::move(lowered));
-  for (size_t step = 1; step <= kSteps && spills(best.executable->report); ++step) {
+  for (size_t step = 1; step <= kMostRetries && spills(best.executable->report); ++step) {
     const std::shared_ptr<TransformChooser> smaller = chooser_.with_smaller_tiles(name(), step);
     if (!smaller) break;
     try {

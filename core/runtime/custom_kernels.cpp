@@ -77,13 +77,13 @@ std::vector<std::string> CustomKernels::unmatched() const {
 }
 
 LoweredKernel CustomChooser::choose(const UnchosenKernel& kernel) {
-  if (custom_.empty()) return heuristics_.choose(kernel);
+  if (custom_.empty()) return templates_.choose(kernel);
   {
     const std::lock_guard lock(custom_.names_->mutex);
     if (custom_.names_->known.size() < kMaxNames) custom_.names_->known.emplace(kernel.name);
   }
   const CustomKernels::Entry* entry = custom_.find(kernel.name);
-  if (!entry) return heuristics_.choose(kernel);
+  if (!entry) return templates_.choose(kernel);
   *entry->matched = true;
   try {
     return choose_custom(kernel, *entry);
@@ -97,17 +97,17 @@ LoweredKernel CustomChooser::choose(const UnchosenKernel& kernel) {
 }
 
 std::shared_ptr<TransformChooser> CustomChooser::for_later(std::string_view name) const {
-  return custom_.find(name) ? nullptr : heuristics_.for_later(name);
+  return custom_.find(name) ? nullptr : templates_.for_later(name);
 }
 
 std::shared_ptr<TransformChooser> CustomChooser::with_smaller_tiles(std::string_view name,
                                                                     size_t steps) const {
-  return custom_.find(name) ? nullptr : heuristics_.with_smaller_tiles(name, steps);
+  return custom_.find(name) ? nullptr : templates_.with_smaller_tiles(name, steps);
 }
 
 LoweredKernel CustomChooser::choose_custom(const UnchosenKernel& kernel,
                                            const CustomKernels::Entry& entry) {
-  if (entry.program) return with_program(heuristics_.choose(kernel), *entry.program, kernel);
+  if (entry.program) return with_program(templates_.choose(kernel), *entry.program, kernel);
   if (!entry.transforms.empty() && needs_one_thread(kernel.tree, kernel.capabilities))
     fail(ErrorKind::kUnsupported,
          "expected no transforms where narrow elements share words that the device has no atomics "

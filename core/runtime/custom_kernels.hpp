@@ -70,7 +70,7 @@ class CustomChooser : public TransformChooser {
   LoweredKernel choose_custom(const UnchosenKernel& kernel, const CustomKernels::Entry& entry);
 
   const CustomKernels& custom_;
-  HeuristicChooser heuristics_;
+  TemplateChooser templates_;
 };
 
 }  // namespace tenon

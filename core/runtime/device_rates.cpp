@@ -19,7 +19,7 @@ constexpr double kLongEnough = 20e-3;  ///< seconds of all launches
 /// Launches the kernel of a graph on zeros until the times add up to kLongEnough.
 KernelTime time_launches(Runtime& runtime, Device& device, const std::string& text) {
   const Graph graph = parse_graph(text, runtime.builder());
-  HeuristicChooser chooser;
+  TemplateChooser chooser;
   const SchedulePlanRef plan = runtime.plan(graph, chooser, device.id());
   std::vector<BufferRef> inputs;
   for (const NodeRef& param : graph.params) {

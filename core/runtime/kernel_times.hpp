@@ -7,7 +7,6 @@
 #include <mutex>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "core/runtime/kernel_work.hpp"
 #include "core/support/process.hpp"

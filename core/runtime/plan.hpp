@@ -3,8 +3,6 @@
 // is in RunState.
 #pragma once
 
-#include <array>
-#include <map>
 #include <memory>
 #include <vector>
 

@@ -6,11 +6,9 @@
 // them, a plan is made that takes these constants as inputs and serves all their values.
 #pragma once
 
-#include <functional>
 #include <future>
 #include <list>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "core/ir/skeleton.hpp"

@@ -142,7 +142,7 @@ struct Runtime::Impl {
 
   static ScheduleOptions schedule_options(const DeviceList& devices,
                                           std::vector<InputPlace> input_places,
-                                          const TransformChooser& by = HeuristicChooser()) {
+                                          const TransformChooser& by = TemplateChooser()) {
     ScheduleOptions options{.devices = {}, .input_places = std::move(input_places)};
     for (const auto& device : devices)
       options.devices.push_back({device->id(), by.seen(capabilities_of(*device))});
@@ -160,7 +160,7 @@ struct Runtime::Impl {
   }
 
   Schedule schedule(const Graph& graph, const DeviceList& on, std::vector<InputPlace> input_places,
-                    const Edition& by, const TransformChooser& chooser = HeuristicChooser()) const {
+                    const Edition& by, const TransformChooser& chooser = TemplateChooser()) const {
     return compiler.schedule(graph, schedule_options(on, std::move(input_places), chooser), matmul,
                              by.rules);
   }

@@ -2,7 +2,6 @@
 #include "core/schedule/cut.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "core/schedule/contiguous_view.hpp"
 #include "core/schedule/cost.hpp"

@@ -3,7 +3,6 @@
 #include "core/schedule/schedule.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "core/schedule/assign_devices.hpp"
 #include "core/schedule/cut.hpp"

@@ -2,7 +2,6 @@
 #include "core/support/hold_signals.hpp"
 
 #include <cerrno>
-#include <initializer_list>
 
 namespace tenon {
 

@@ -2,9 +2,6 @@
 // What the subcommands of `tenon` share: exit codes, colour, the shape of a subcommand.
 #pragma once
 
-#include <string>
-#include <vector>
-
 namespace CLI {
 class App;
 }

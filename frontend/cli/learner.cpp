@@ -13,14 +13,14 @@
 namespace tenon::cli {
 namespace {
 
-nn::Initialiser initialiser_of(const Beginning& begin) {
-  switch (begin.kind) {
-    case Beginning::Kind::kConstant:
-      return nn::constant(begin.number);
-    case Beginning::Kind::kUniform:
-      return nn::uniform(-begin.number, begin.number);
-    case Beginning::Kind::kNormal:
-      return nn::normal(0, begin.number);
+nn::Initialiser initialiser_of(const Initialiser& initial) {
+  switch (initial.kind) {
+    case Initialiser::Kind::kConstant:
+      return nn::constant(initial.number);
+    case Initialiser::Kind::kUniform:
+      return nn::uniform(-initial.number, initial.number);
+    case Initialiser::Kind::kNormal:
+      return nn::normal(0, initial.number);
   }
   TN_ASSERT(false);
 }
@@ -52,7 +52,7 @@ const std::map<std::string, Known>& known_optimizers() {
 Learner::Learner(const Model& model) {
   std::vector<std::string> list;
   for (const ModelParameter& p : model.parameters) {
-    parameters.emplace_back(p.shape, initialiser_of(p.begin), p.dtype);
+    parameters.emplace_back(p.shape, initialiser_of(p.initial), p.dtype);
     list.push_back(p.name);
   }
   names = std::make_shared<const std::vector<std::string>>(std::move(list));

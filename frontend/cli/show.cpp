@@ -42,7 +42,7 @@ class PassTexts : public PassObserver {
 /// One kernel at a stage below the schedule.
 std::string show_kernel(const KernelCall& call, const ShowOptions& options,
                         const TargetCompiler& target, const Compiler& compiler) {
-  std::unique_ptr<TransformChooser> chooser = std::make_unique<HeuristicChooser>();
+  std::unique_ptr<TransformChooser> chooser = std::make_unique<TemplateChooser>();
   if (!options.transforms.empty())
     chooser = std::make_unique<WrittenChooser>(parse_transforms(options.transforms));
   const LoweredKernel kernel = compiler.lower(call, target.capabilities(), *chooser, 0, "kernel");
@@ -153,7 +153,7 @@ void add_show(CLI::App& app, int& exit_code) {
   command->add_option("--target", options->target,
                       "What to compile for, as sm_90a: no device is needed");
   command->add_option("--transforms", options->transforms,
-                      "Transform list instead of the heuristics' choice");
+                      "Transform list instead of the templates' choice");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &exit_code] {
     const std::vector<std::string> texts = show_stage(*options);

@@ -3,7 +3,6 @@
 
 #include <fmt/ranges.h>
 
-#include <cstring>
 #include <memory>
 
 #include "core/support/error.hpp"

@@ -12,7 +12,6 @@
 #include <mutex>
 #include <new>
 #include <numeric>
-#include <optional>
 #include <stdexcept>
 #include <thread>
 

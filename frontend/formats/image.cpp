@@ -5,7 +5,6 @@
 #include <png.h>
 #include <turbojpeg.h>
 
-#include <cstring>
 #include <memory>
 #include <string_view>
 

@@ -3,9 +3,7 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/support/error.hpp"
 #include "frontend/nn/in_layer.hpp"

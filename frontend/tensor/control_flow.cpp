@@ -143,7 +143,7 @@ Scanned scan(const std::function<Scanned(const Tensors&, const Tensors&)>& body,
     Nodes out;
     for (const NodeRef& node : of)
       out.push_back(
-          own_param(builder, "x" + std::to_string(trip.params.size()), *node, node->dtype, trip));
+          fresh_param(builder, "x" + std::to_string(trip.params.size()), *node, node->dtype, trip));
     return out;
   };
   NodeRef at = params({trips})[0];
@@ -267,7 +267,7 @@ Tensors cond(const Tensor& condition, const std::function<Tensors(const Tensors&
   const auto region = [&](const Traced& of, size_t skipped) {
     Graph graph;
     for (const NodeRef& node : used)
-      own_param(builder, "x" + std::to_string(graph.params.size()), *node, node->dtype, graph);
+      fresh_param(builder, "x" + std::to_string(graph.params.size()), *node, node->dtype, graph);
     const auto own = graph.params.begin() + static_cast<std::ptrdiff_t>(given.size());
     const auto begin = own + static_cast<std::ptrdiff_t>(skipped);
     const Nodes inputs = joined({{graph.params.begin(), own},

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Quotients and remainders by NumPy's names; the operators / and % are C++'s.
-#include <limits>
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/formula.hpp"

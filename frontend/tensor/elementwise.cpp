@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elementwise operations: one op each, or a composition written here once.
 #include <cmath>
-#include <numbers>
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/formula.hpp"

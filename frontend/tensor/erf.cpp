@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The error function and its complement: in f32 as Cephes' ndtrf.c, in f64 as fdlibm's s_erf.c.
 #include <cmath>
-#include <numbers>
 
 #include "frontend/tensor/formula.hpp"
 

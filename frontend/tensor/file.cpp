@@ -2,8 +2,6 @@
 // Tensors in files, by way of a storage device.
 #include <fmt/ranges.h>
 
-#include <limits>
-
 #include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
 

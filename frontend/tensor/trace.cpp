@@ -99,8 +99,8 @@ Traced trace(const std::string& name, const TensorFunction& f, const std::vector
   Graph body;
   body.name = name;
   for (size_t i = 0; i < params.size(); ++i)
-    own.try_emplace(params[i].get(), own_param(builder, "x" + std::to_string(i), *params[i],
-                                               params[i]->dtype, body));
+    own.try_emplace(params[i].get(), fresh_param(builder, "x" + std::to_string(i), *params[i],
+                                                 params[i]->dtype, body));
   body.outputs = substitute(outputs, own, builder);
   body.output_names.resize(outputs.size());
   body.symbols = symbols_in(name.c_str(), body);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include "plugins/hip/platform_amd.hpp"

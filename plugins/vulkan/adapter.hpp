@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "plugins/vulkan/vulkan.hpp"
 #include "tenon/plugin.h"

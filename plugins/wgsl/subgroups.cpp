@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Finds the subgroup size, which wgpu-native does not report and which WGSL lets differ by
 // pipeline. On hardware with a single size, a kernel measures it.
-#include <cstring>
 #include <span>
 
 #include "plugins/wgsl/device.hpp"

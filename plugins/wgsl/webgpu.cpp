@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "sdk/backend/per_process.hpp"
 #include "sdk/backend/shared_library.hpp"
 

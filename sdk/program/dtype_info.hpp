@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
-#include <span>
 #include <string_view>
 
 #include "sdk/program/narrow_float.hpp"

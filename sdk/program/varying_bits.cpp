@@ -111,11 +111,11 @@ VaryingBits bits_of_idiv(VaryingBits a, uint64_t by, unsigned width, bool is_sig
 VaryingBits bits_of_mod(VaryingBits a, uint64_t by, unsigned width, bool is_signed) {
   if (is_below_zero(a, width, is_signed)) return cut(spread(0, a.varies != 0), width);
   if (std::has_single_bit(by)) return bits_of_and(a, bits_of_constant(by - 1));
-  const auto kept = static_cast<unsigned>(std::countr_zero(by));
+  const auto low = static_cast<unsigned>(std::countr_zero(by));
   VaryingBits out;
   out.zero = ~low_bits(std::min(length(a), static_cast<unsigned>(std::bit_width(by))));
-  out.zero |= a.zero & low_bits(kept);
-  out.varies = varying_length(a) <= kept ? a.varies : ~low_bits(kept) | (a.varies & low_bits(kept));
+  out.zero |= a.zero & low_bits(low);
+  out.varies = varying_length(a) <= low ? a.varies : ~low_bits(low) | (a.varies & low_bits(low));
   return cut(out, width);
 }
 

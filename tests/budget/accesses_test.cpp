@@ -23,7 +23,7 @@ TEST_CASE("sectors of a request") {
   CHECK(sectors(strided(2, 2)) == 2);
 }
 
-TEST_CASE("turns of the banks of shared memory") {
+TEST_CASE("wavefronts of the banks of shared memory") {
   CHECK(bank_wavefronts(strided(4, 4), 32) == 1);
   CHECK(bank_wavefronts(strided(4, 0), 32) == 1);     // all read one word
   CHECK(bank_wavefronts(strided(4, 8), 32) == 2);     // every second bank

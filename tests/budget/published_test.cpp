@@ -124,7 +124,7 @@ TEST_CASE("a device that tells no rates has no budget") {
   ScheduleOptions options;
   options.devices.push_back({"gpu", device});
   each_kernel(compiler.schedule(graph, options), [&](const KernelCall& call, int) {
-    HeuristicChooser templates;
+    TemplateChooser templates;
     const LoweredKernel kernel = compiler.lower(call, device, templates, 0, "kernel");
     BudgetLaunch launch;
     launch.scalars.resize(kernel.program.view().param_count());

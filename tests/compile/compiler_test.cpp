@@ -91,7 +91,7 @@ TEST_CASE("passes run in the order of their list, and each is told of") {
   const Schedule cut = compiler.schedule(parse_graph(kCalled, builder), options, Precision::kTf32,
                                          rewrite::compile({&rule, 1}));
   each_kernel(cut, [&](const KernelCall& call, int) {
-    HeuristicChooser templates;
+    TemplateChooser templates;
     compiler.lower(call, narrow(), templates);
   });
   std::string all;
@@ -111,8 +111,8 @@ TEST_CASE("passes that have nothing to do are left out") {
   Builder builder;
   Listener listener;
   const Compiler compiler(builder, {.observer = &listener});
-  HeuristicChooser heuristics;
-  compile(compiler, generic_capabilities(), heuristics);
+  TemplateChooser templates;
+  compile(compiler, generic_capabilities(), templates);
   CHECK(listener.passes == "legalise build choose emit");
 }
 
@@ -134,8 +134,8 @@ TEST_CASE("an observer is told of one pass at a time") {
     std::vector<std::jthread> threads;
     for (int t = 0; t < kThreads; ++t)
       threads.emplace_back([&] {
-        HeuristicChooser heuristics;
-        for (int i = 0; i < kEach; ++i) compile(compiler, generic_capabilities(), heuristics);
+        TemplateChooser templates;
+        for (int i = 0; i < kEach; ++i) compile(compiler, generic_capabilities(), templates);
       });
   }
   CHECK(listener.count == kThreads * kEach * 4);

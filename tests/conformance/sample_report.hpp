@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cmath>
-#include <string>
 
 #include "conformance/report/report.hpp"
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "conformance/judge/limits.hpp"
+#include "conformance/judge/claimed_limits.hpp"
 #include "tests/conformance/judged.hpp"
 
 using namespace tenon;

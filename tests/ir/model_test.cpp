@@ -68,11 +68,11 @@ TEST_CASE("uses of modules become calls, and parameters become params named by t
   REQUIRE(model.parameters.size() == 6);
   CHECK(model.parameters[0].name == "blocks.0.b");
   CHECK(model.parameters[0].shape.empty());
-  CHECK(model.parameters[0].begin.kind == Beginning::Kind::kConstant);
-  CHECK(model.parameters[0].begin.number == -2.5);
+  CHECK(model.parameters[0].initial.kind == Initialiser::Kind::kConstant);
+  CHECK(model.parameters[0].initial.number == -2.5);
   CHECK(model.parameters[5].shape == std::vector<int64_t>{1, 4});
-  CHECK(model.parameters[5].begin.kind == Beginning::Kind::kUniform);
-  CHECK(model.parameters[5].begin.number == 1);
+  CHECK(model.parameters[5].initial.kind == Initialiser::Kind::kUniform);
+  CHECK(model.parameters[5].initial.number == 1);
   CHECK_FALSE(model.loss);
 
   // Printed as a graph with each module once.

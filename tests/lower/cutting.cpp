@@ -16,7 +16,7 @@ Cutting::Cutting(const std::string& text, const Capabilities& capabilities)
 
 LoweredKernel Cutting::lowered(const KernelCall& call) {
   const Compiler compiler(builder, {.verify = true});
-  HeuristicChooser templates;
+  TemplateChooser templates;
   return compiler.lower(call, device, templates, 0, "kernel");
 }
 

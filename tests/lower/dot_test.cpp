@@ -52,11 +52,11 @@ Case dot_product(const Dtypes& t, int m, int k, int n, bool x_turned = false, bo
   return c;
 }
 
-std::string lowered_dot(const Case& c, const std::string& transforms, bool heuristics = false,
+std::string lowered_dot(const Case& c, const std::string& transforms, bool by_templates = false,
                         const Capabilities& capabilities = dots_like()) {
   Builder builder;
   return sdk::print_program(
-      lower(parse_graph(c.graph, builder), capabilities, transforms, heuristics).program.view());
+      lower(parse_graph(c.graph, builder), capabilities, transforms, by_templates).program.view());
 }
 
 size_t dots_in(const std::string& text) {

@@ -109,12 +109,12 @@ Capabilities everything() {
 }
 
 LoweredKernel lower(const Graph& legal, const Capabilities& capabilities,
-                    const std::string& transforms, bool heuristics, const std::vector<int>& alias,
+                    const std::string& transforms, bool by_templates, const std::vector<int>& alias,
                     const std::vector<int>& sections) {
   Builder builder;
   const Compiler compiler(builder, {.verify = true});
   const LowerOptions options{.alias = alias, .sections = sections, .name = "kernel"};
-  if (heuristics && transforms.empty()) return compiler.lower(legal, capabilities, options);
+  if (by_templates && transforms.empty()) return compiler.lower(legal, capabilities, options);
   WrittenChooser written(parse_transforms(transforms));
   return compiler.lower(legal, capabilities, options, written);
 }
@@ -122,7 +122,7 @@ LoweredKernel lower(const Graph& legal, const Capabilities& capabilities,
 constexpr uint32_t kAnyTrips = 1 << 30;  ///< more than anything here runs
 
 std::string difference(const Case& c, const Capabilities& capabilities,
-                       const std::string& transforms, bool heuristics, uint32_t seed) {
+                       const std::string& transforms, bool by_templates, uint32_t seed) {
   Builder builder;
   const Graph graph = parse_graph(c.graph, builder);
   std::mt19937 random(seed);
@@ -130,7 +130,7 @@ std::string difference(const Case& c, const Capabilities& capabilities,
   for (const NodeRef& p : graph.params)
     inputs.push_back(random_array(*p, c.symbols, random, c.high));
   const LoweredKernel kernel =
-      lower(graph, capabilities, transforms, heuristics, c.alias, c.sections);
+      lower(graph, capabilities, transforms, by_templates, c.alias, c.sections);
   const std::vector<Array> expected = evaluate(graph, inputs, c.symbols);
   int64_t trips = 0;
   const std::vector<Array> got =

@@ -48,15 +48,15 @@ Capabilities waves_like();   ///< subgroups of 64, square atoms
 Capabilities software_like();  ///< threads are lanes of the processor, 8 a subgroup
 Capabilities web_like();       ///< 32-bit indices, few bindings, packed storage, no subgroups
 
-/// A kernel's graph lowered with a written list, or by heuristics where that is empty and they
+/// A kernel's graph lowered with a written list, or by templates where that is empty and they
 /// shall choose.
 LoweredKernel lower(const Graph& legal, const Capabilities& capabilities,
-                    const std::string& transforms, bool heuristics,
+                    const std::string& transforms, bool by_templates,
                     const std::vector<int>& alias = {}, const std::vector<int>& sections = {});
 
 /// Empty if outputs agree; else what differs. Throws what lowering and running throw.
 std::string difference(const Case& c, const Capabilities& capabilities,
-                       const std::string& transforms, bool heuristics, uint32_t seed = 1);
+                       const std::string& transforms, bool by_templates, uint32_t seed = 1);
 
 /// The same of a list that was drawn: also empty where the device does not do what it asks for; the
 /// message of any other refusal.

@@ -15,10 +15,10 @@ using Catch::Matchers::ContainsSubstring;
 namespace {
 
 LoweredKernel lower_text(const std::string& text, const Capabilities& capabilities,
-                         const std::string& transforms = "", bool heuristics = false,
+                         const std::string& transforms = "", bool by_templates = false,
                          const std::vector<int>& alias = {}) {
   Builder builder;
-  return test::lower(parse_graph(text, builder), capabilities, transforms, heuristics, alias);
+  return test::lower(parse_graph(text, builder), capabilities, transforms, by_templates, alias);
 }
 
 std::string program(const LoweredKernel& kernel) {

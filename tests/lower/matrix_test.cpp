@@ -64,10 +64,10 @@ Case summed_in(const std::string& sum, const std::string& a, const std::string& 
 }
 
 std::string lowered_matrix(const Case& c, const Capabilities& capabilities,
-                           const std::string& transforms, bool heuristics = false) {
+                           const std::string& transforms, bool by_templates = false) {
   Builder builder;
   return sdk::print_program(
-      lower(parse_graph(c.graph, builder), capabilities, transforms, heuristics).program.view());
+      lower(parse_graph(c.graph, builder), capabilities, transforms, by_templates).program.view());
 }
 
 /// Two subgroups, a tile of 64 x 16, the matrices staged in shared memory.

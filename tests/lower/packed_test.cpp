@@ -5,7 +5,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <random>
 
-#include "core/lower/pack.hpp"
+#include "core/lower/storage_words.hpp"
 #include "core/support/error.hpp"
 #include "tests/lower/harness.hpp"
 

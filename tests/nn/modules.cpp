@@ -3,7 +3,6 @@
 // them.
 #include <cmath>
 #include <filesystem>
-#include <numbers>
 
 #include "tenon/nn/nn.hpp"
 #include "tenon/tenon.hpp"

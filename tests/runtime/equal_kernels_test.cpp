@@ -127,8 +127,8 @@ TEST_CASE("what a device refuses is named as the graph names it") {
   const auto refused = [&](const char* text, const SymbolValues& symbols) {
     const Graph graph = parse_graph(text, runtime.builder());
     return error_of([&] {
-      HeuristicChooser heuristics;
-      const SchedulePlanRef plan = runtime.plan(graph, heuristics);
+      TemplateChooser templates;
+      const SchedulePlanRef plan = runtime.plan(graph, templates);
       const std::shared_ptr<Layout> layout = plan->run_state().layout(symbols);
       layout->release(layout->acquire(*plan));
     });

@@ -37,7 +37,7 @@ Passes passes_of(const std::string& text) {
   RuntimeOptions options = options_for("cpu", "cpu");
   options.observer = &out.counter;
   Runtime runtime(options);
-  HeuristicChooser templates;
+  TemplateChooser templates;
   const SchedulePlanRef plan = runtime.plan(parse_graph(text, runtime.builder()), templates);
   out.programs = plan->programs();
   return out;

@@ -38,7 +38,7 @@ const KernelPlan& planned(const SchedulePlanRef& plan) {
 TEST_CASE("what a compiler spills is answered by a smaller tile") {
   Runtime runtime(limited());
   const Graph graph = parse_graph(kSpillingProduct, runtime.builder());
-  HeuristicChooser rules;
+  TemplateChooser rules;
   const SchedulePlanRef plan = runtime.plan(graph, rules, "limited_webgpu:0");
   const KernelPlan& kernel = planned(plan);
   CHECK(blocks(kernel) == kBlocks);
@@ -51,7 +51,7 @@ TEST_CASE("what a compiler spills is answered by a smaller tile") {
 TEST_CASE("who writes the transforms is not asked for a smaller tile") {
   Runtime runtime(limited());
   const Graph graph = parse_graph(kSpillingProduct, runtime.builder());
-  struct ByRules : HeuristicChooser {
+  struct ByRules : TemplateChooser {
     std::shared_ptr<TransformChooser> with_smaller_tiles(std::string_view, size_t) const override {
       return nullptr;
     }
@@ -70,7 +70,7 @@ TEST_CASE("a cached executable says what it spills, so that the same tile is tak
     CAPTURE(cached);
     Runtime runtime(options);
     const Graph graph = parse_graph(kSpillingProduct, runtime.builder());
-    HeuristicChooser rules;
+    TemplateChooser rules;
     const SchedulePlanRef plan = runtime.plan(graph, rules, "limited_webgpu:0");
     CHECK(planned(plan).executable->from_cache == cached);
     CHECK(planned(plan).executable->report.registers == 8);

@@ -6,7 +6,6 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "sdk/program/builder.hpp"
 #include "tenon/plugin.h"

@@ -5,7 +5,6 @@
 #include <array>
 #include <deque>
 #include <functional>
-#include <list>
 #include <map>
 #include <mutex>
 #include <random>

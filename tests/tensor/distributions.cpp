@@ -2,8 +2,6 @@
 // Draws against their distributions: Kolmogorov and Smirnov's test of continuous ones, the
 // chi-square test of counts, at a level of 10^-4 with fixed keys.
 #include <algorithm>
-#include <map>
-#include <numeric>
 
 #include "tenon/tenon.hpp"
 #include "tests/tensor/devices.hpp"

@@ -5,7 +5,6 @@
 
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 
 int main(int count, char** words) try {
   using namespace tenon;

@@ -4,8 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <string>
 
 #include "conformance/abi/checks/check.hpp"
 #include "sdk/program/builder.hpp"

@@ -2,7 +2,6 @@
 // Operands of layer 1: inputs that reach a shape through a layout, and constants.
 #pragma once
 
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -32,7 +32,7 @@
 namespace tenon {
 
 /// Initialiser of a parameter.
-struct Beginning {
+struct Initialiser {
   enum class Kind : uint8_t { kConstant, kUniform, kNormal };
   Kind kind = Kind::kConstant;
   double number =
@@ -43,7 +43,7 @@ struct ModelParameter {
   std::string name;  ///< "fc1.weight"
   DType dtype = DType::kF32;
   std::vector<int64_t> shape;
-  Beginning begin;
+  Initialiser initial;
 };
 
 /// Bounds of the elements of an input.

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/ir/structure.hpp"
-#include "core/ir/text/beginning.hpp"
+#include "core/ir/text/initialiser.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
@@ -108,7 +108,7 @@ void ModuleText::parameter(Body& body) {
     parameter.shape.push_back(dim.value());
   }
   cursor_.expect("=");
-  parameter.begin = parse_beginning(cursor_, body.scope.symbols);
+  parameter.initial = parse_initialiser(cursor_, body.scope.symbols);
   body.scope.define(cursor_, written.start, written.value,
                     add_parameter(body, written.start, std::move(parameter)));
 }

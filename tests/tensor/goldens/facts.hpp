@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "tenon/dtype.hpp"
 #include "tests/tensor/goldens/golden.hpp"

@@ -74,7 +74,7 @@ class TENON_API Context {
   KernelProfile profile() const;
 
   /// The transforms (docs/ir.md) that a kernel of that name runs by from now on, in place of the
-  /// heuristics' choice; with * at its end for all whose names begin so. Throws kInvalid for text
+  /// templates' choice; with * at its end for all whose names begin so. Throws kInvalid for text
   /// that is no list, with its column. A list that is not legal for a kernel is an error, with its
   /// name and its loops, where that is planned next; a name that no kernel has met is told in a
   /// warning when the context goes.
@@ -87,7 +87,7 @@ class TENON_API Context {
   /// says.
   void set_program(const std::string& kernel, std::string_view program,
                    const std::array<int64_t, 3>& workgroups = {1, 1, 1});
-  /// Back to the heuristics. Throws kInvalid if nothing was set for it.
+  /// Back to the templates. Throws kInvalid if nothing was set for it.
   void reset_kernel(const std::string& kernel);
 
   struct Impl;  ///< the library's own

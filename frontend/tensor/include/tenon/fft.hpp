@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "tenon/export.hpp"
 #include "tenon/tensor.hpp"

@@ -14,7 +14,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>

@@ -8,9 +8,7 @@
 // are allowed.
 #pragma once
 
-#include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tenon/export.hpp"

@@ -6,8 +6,6 @@
 // size depends on values run what they need and wait: they say so.
 #pragma once
 
-#include <optional>
-
 #include "tenon/export.hpp"
 #include "tenon/tensor.hpp"
 

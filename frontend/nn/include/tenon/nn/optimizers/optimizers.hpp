@@ -5,8 +5,6 @@
 // A rate is a number or a Schedule. Throws kInvalid for options outside of their range.
 #pragma once
 
-#include <functional>
-
 #include "tenon/export.hpp"
 #include "tenon/nn/optimizers/optimizer.hpp"
 #include "tenon/nn/optimizers/schedules.hpp"

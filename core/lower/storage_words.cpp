@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "core/lower/pack.hpp"
+#include "core/lower/storage_words.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "core/ir/text/beginning.hpp"
+#include "core/ir/text/initialiser.hpp"
 
 #include <cmath>
 #include <map>
@@ -89,8 +89,8 @@ double parse_real(Cursor& cursor, const SymbolTable& symbols) {
 
 }  // namespace
 
-Beginning parse_beginning(Cursor& cursor, const SymbolTable& symbols) {
-  using Kind = Beginning::Kind;
+Initialiser parse_initialiser(Cursor& cursor, const SymbolTable& symbols) {
+  using Kind = Initialiser::Kind;
   const char* const what = "zeros, ones, constant(..), uniform(..) or normal(..)";
   const size_t start = cursor.position();
   const std::string name = cursor.identifier(what);

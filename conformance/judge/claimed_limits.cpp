@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "conformance/judge/limits.hpp"
+#include "conformance/judge/claimed_limits.hpp"
 
 #include <algorithm>
 #include <array>

@@ -12,7 +12,7 @@
 
 namespace tenon {
 
-class LaunchPlaces {
+class LaunchDims {
  public:
   using Value = OpTree::Value;
   static constexpr std::array kAll{Bind::kGridX,  Bind::kGridY,  Bind::kGridZ,
@@ -20,14 +20,14 @@ class LaunchPlaces {
   static constexpr std::array kGrid{Bind::kGridX, Bind::kGridY, Bind::kGridZ};
   static constexpr std::array kBlock{Bind::kBlockX, Bind::kBlockY, Bind::kBlockZ};
 
-  LaunchPlaces(const Kernel& kernel, KernelOps& ops);
+  LaunchDims(const Kernel& kernel, KernelOps& ops);
 
   /// Number of workgroups or threads.
-  const Expr& extent(Bind place) const { return places_[number(place)].extent; }
-  bool is_used(Bind place) const { return places_[number(place)].used; }
+  const Expr& extent(Bind dim) const { return dims_[number(dim)].extent; }
+  bool is_used(Bind dim) const { return dims_[number(dim)].used; }
   /// Axes of different extents are bound to it: some threads are out of range of the shorter ones.
-  bool is_uneven(Bind place) const { return places_[number(place)].uneven; }
-  Value index(Bind place);
+  bool is_uneven(Bind dim) const { return dims_[number(dim)].uneven; }
+  Value index(Bind dim);
 
   /// Number of sections; 0 if the kernel has none.
   size_t sections() const { return sections_.size(); }
@@ -36,9 +36,9 @@ class LaunchPlaces {
   /// The condition that a workgroup belongs to the section.
   Value is_of_section(size_t section);
 
-  void open(Bind place) { open_.push_back(place); }
+  void open(Bind dim) { open_.push_back(dim); }
   void close() { open_.pop_back(); }
-  bool is_open(Bind place) const;
+  bool is_open(Bind dim) const;
   /// Emits with the axes of threads closed.
   void without_threads(const std::function<void()>& emit);
 
@@ -49,23 +49,23 @@ class LaunchPlaces {
   void count_on_subgroup(uint32_t threads) { subgroup_ = threads; }
 
  private:
-  struct Place {
+  struct Dim {
     bool used = false, uneven = false;
     Expr extent = 1;
   };
-  static size_t number(Bind place) {
-    return static_cast<size_t>(place) - static_cast<size_t>(Bind::kGridX);
+  static size_t number(Bind dim) {
+    return static_cast<size_t>(dim) - static_cast<size_t>(Bind::kGridX);
   }
 
-  using Places = std::array<Place, kAll.size()>;
+  using Dims = std::array<Dim, kAll.size()>;
   void add(const Statement& s, const Kernel& kernel);
-  Value raw_index(Bind place);
+  Value raw_index(Bind dim);
 
   KernelOps& ops_;
-  Places places_;
+  Dims dims_;
   struct Section {
     int64_t begin = 0;  ///< its first workgroup along grid.x
-    Place grid_x;
+    Dim grid_x;
     std::vector<Bind> unused;  ///< other grid dimensions, where it has the first workgroup only
   };
   std::vector<Section> sections_;

@@ -9,6 +9,6 @@ namespace tenon {
 
 /// Parses "zeros" or "uniform(1 / sqrt(i))". Expressions have + - * /, sqrt, parentheses, numbers
 /// and symbols with a known value.
-Beginning parse_beginning(Cursor& cursor, const SymbolTable& symbols);
+Initialiser parse_initialiser(Cursor& cursor, const SymbolTable& symbols);
 
 }  // namespace tenon

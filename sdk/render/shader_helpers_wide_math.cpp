@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Transcendental functions of f64, as those of f32 (shader_math.cpp) with longer polynomials.
+// Transcendental functions of f64, as those of f32 (shader_helpers_math.cpp) with longer
+// polynomials.
 #include "sdk/render/shader_helpers.hpp"
 
 namespace tenon::sdk {
