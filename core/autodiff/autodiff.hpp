@@ -48,6 +48,12 @@ std::vector<NodeRef> jacobian_vector(const std::vector<NodeRef>& outputs,
                                      const std::vector<NodeRef>& tangents, Builder& builder,
                                      const GradientOptions& options = {});
 
+namespace autodiff {
+
+/// For each output, whether a gradient flows from it to one of `wrt`.
+std::vector<bool> reached(const std::vector<NodeRef>& outputs, const std::vector<NodeRef>& wrt);
+}  // namespace autodiff
+
 /// Why vector_jacobian returns null for `wrt`: "the output does not depend on it", or "its path
 /// ends at cmplt: a comparison, which only jumps".
 std::string why_no_gradient(const std::vector<NodeRef>& outputs, const NodeRef& wrt);

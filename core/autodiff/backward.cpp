@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/autodiff/derivatives.hpp"
+#include "core/autodiff/lift_leaves.hpp"
 #include "core/autodiff/taping.hpp"
 #include "core/ir/formula.hpp"
 #include "core/ir/structure.hpp"
@@ -128,13 +129,13 @@ void Backward::find_active(const std::vector<NodeRef>& order, const std::vector<
 Gradients Backward::run(const std::vector<NodeRef>& outputs, const std::vector<NodeRef>& seeds,
                         const std::vector<NodeRef>& wrt, bool keep_wide) {
   TN_ASSERT(outputs.size() == seeds.size());
-  std::vector<NodeRef> leaves = wrt;
-  Gradients out{outputs, {}};
-  order_ = topological(outputs);
+  auto [lifted, leaves] = lift_leaves(outputs, wrt, builder_);
+  Gradients out{std::move(lifted), {}};
+  order_ = topological(out.outputs);
   find_active(order_, leaves);
   if (Taping taping(*this); taping.run(order_)) {
-    out.outputs = taping.rebuilt(outputs);
-    leaves = taping.rebuilt(wrt);
+    out.outputs = taping.rebuilt(out.outputs);
+    leaves = taping.rebuilt(leaves);
     order_ = topological(out.outputs);
     find_active(order_, leaves);
   }

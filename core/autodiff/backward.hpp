@@ -89,7 +89,4 @@ class Backward {
   friend class Taping;
 };
 
-/// For each output, whether a gradient flows from it to one of `wrt`.
-std::vector<bool> reached(const std::vector<NodeRef>& outputs, const std::vector<NodeRef>& wrt);
-
 }  // namespace tenon::autodiff

@@ -12,6 +12,7 @@
 #include "core/runtime/run_plan.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
+#include "frontend/tensor/origin.hpp"
 #include "frontend/tensor/sizes.hpp"
 #include "frontend/tensor/tape.hpp"
 #include "frontend/tensor/trace.hpp"
@@ -43,7 +44,7 @@ struct Trace {
   std::vector<InputType> inputs;
   std::vector<int64_t> key;
   size_t number = 0;
-  Graph graph;
+  GraphRef graph;
   std::vector<Tensor> captured;
   std::mutex mutex;  ///< of the plan while it is made, and of the numbers
   std::optional<PlanUse> use;
@@ -122,8 +123,9 @@ struct CompiledFunction::Impl {
         numbers);
     for (const NodeRef& node : traced.captured) out.captured.push_back(make_tensor(context, node));
     realize(out.captured);
-    out.graph = inline_calls(*traced.body, builder);
-    out.graph.symbols = symbols_in(name.c_str(), out.graph);
+    Graph graph = inline_calls(*traced.body, builder);
+    graph.symbols = symbols_in(name.c_str(), graph);
+    out.graph = std::make_shared<const Graph>(std::move(graph));
     out.numbers.resize(inputs.size());
   }
 
@@ -170,7 +172,7 @@ size_t CompiledFunction::traces() const {
 size_t CompiledFunction::nodes() const {
   const std::lock_guard lock(impl_->mutex);
   size_t out = 0;
-  for (const auto& trace : impl_->traces) out += topological(trace->graph.outputs).size();
+  for (const auto& trace : impl_->traces) out += topological(trace->graph->outputs).size();
   return out;
 }
 
@@ -233,20 +235,21 @@ void check_donated(const std::string& name, const std::vector<Tensor>& inputs, s
       name, i, type_string(*node));
 }
 
-/// What the results are made from, for gradients.
-std::vector<NodeRef> origins_of(const Trace& trace, const std::vector<Tensor>& inputs,
-                                const std::vector<InputType>& types, Context& context) {
-  Builder& builder = builder_of(context);
-  FlatMap<const Node*, NodeRef> given;
-  for (size_t i = 0; i < trace.graph.params.size(); ++i) {
-    const size_t captured = i - std::min(i, inputs.size());
-    const Tensor& x = i < inputs.size() ? inputs[i] : trace.captured[captured];
-    given.try_emplace(trace.graph.params[i].get(),
-                      is_number(x) ? builder.constant(x.state()->number->as(
-                                         trace.graph.name.c_str(), types[i].dtype))
-                                   : node_of(x));
-  }
-  return substitute(trace.graph.outputs, given, builder);
+/// How the results of a call are made. From what was donated there is no way back.
+std::shared_ptr<const Origin> origin_of(const Trace& trace, const std::vector<Tensor>& inputs,
+                                        const std::vector<InputType>& types,
+                                        const std::vector<bool>& gives, Context& context) {
+  std::vector<NodeRef> given;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    given.push_back(is_number(inputs[i])
+                        ? builder_of(context).constant(inputs[i].state()->number->as(
+                              trace.graph->name.c_str(), types[i].dtype))
+                        : node_of(inputs[i]));
+  for (const Tensor& x : trace.captured) given.push_back(node_of(x));
+  if (Tape* const tape = Tape::current())
+    for (size_t i = 0; i < given.size(); ++i)
+      if (i >= gives.size() || !gives[i]) tape->hold({given[i]});
+  return make_origin(trace.graph->name, trace.graph, given);
 }
 
 /// Numbers on the device that the run begins on; those that have changed are written by it.
@@ -320,10 +323,6 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
   separate(context, inputs, gives);
   for (size_t i = 0; i < inputs.size(); ++i)
     if (gives[i]) check_donated(impl.name, inputs, i);
-  // Where memory is given away there is no way back.
-  Tape* const tape = std::ranges::count(gives, true) == 0 ? Tape::current() : nullptr;
-  const std::vector<NodeRef> origins =
-      tape ? origins_of(*trace, inputs, types, context) : std::vector<NodeRef>();
   // Also of a run that fails half-way nobody reads what it wrote over.
   const auto spend = [&](bool all) {
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -345,20 +344,21 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
       if (!is_number(x)) add_symbols(impl.name.c_str(), *node_of(x), symbols);
     for (const Tensor& x : trace->captured) add_symbols(impl.name.c_str(), *node_of(x), symbols);
     if (!trace->use || !runtime.is_current(*trace->use))
-      trace->use = runtime.planned(trace->graph, buffers, nullptr, gives);
+      trace->use = runtime.planned(*trace->graph, buffers, nullptr, gives);
     results =
-        runtime.run_planned(trace->graph, *trace->use, buffers, symbols, nullptr, numbers.fills());
+        runtime.run_planned(*trace->graph, *trace->use, buffers, symbols, nullptr, numbers.fills());
   } catch (...) {
     trace->numbers.assign(inputs.size(), {});  // they may not be there
     spend(/*all=*/false);
     throw;
   }
+  const std::shared_ptr<const Origin> origin = origin_of(*trace, inputs, types, gives, context);
   spend(/*all=*/true);
   for (size_t o = 0; o < results.size(); ++o) {
-    const Node& node = *trace->graph.outputs[o];
+    const Node& node = *trace->graph->outputs[o];
     out.values.push_back(make_tensor(
-        context, buffer_node(context, std::move(results[o]), node.dtype, node.shape, symbols)));
-    if (tape) tape->record(node_of(out.values.back()), origins[o]);
+        context, buffer_node(context, std::move(results[o]), node.dtype, node.shape, symbols,
+                             is_float(node.dtype) ? Made{origin, o} : Made())));
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include "core/autodiff/autodiff.hpp"
 #include "core/ir/substitute.hpp"
 #include "core/support/error.hpp"
+#include "frontend/tensor/origin.hpp"
 #include "frontend/tensor/sizes.hpp"
 #include "frontend/tensor/tape.hpp"
 
@@ -21,34 +22,6 @@ GradientOptions options() {
   };
   return out;
 }
-
-/// Nodes as they were before tensors were read, and the other way round.
-class Unread {
- public:
-  explicit Unread(Builder& builder) : builder_(builder) {
-    const Tape* const tape = Tape::current();
-    if (!tape) return;
-    for (const Tape::Entry& entry : tape->entries()) {
-      NodeRef origin = substitute({entry.origin}, origins_, builder)[0];
-      if (!buffer_of(*origin)) read_.try_emplace(origin.get(), entry.buffer);
-      origins_.try_emplace(entry.buffer.get(), origin);
-      alive_.push_back(std::move(origin));
-    }
-  }
-
-  std::vector<NodeRef> before(const std::vector<NodeRef>& nodes) const {
-    return substitute(nodes, origins_, builder_);
-  }
-  /// Values that are there need not be computed again.
-  std::vector<NodeRef> after(const std::vector<NodeRef>& nodes) const {
-    return substitute(nodes, read_, builder_);
-  }
-
- private:
-  Builder& builder_;
-  FlatMap<const Node*, NodeRef> origins_, read_;
-  std::vector<NodeRef> alive_;
-};
 
 /// Who asks, and what the caller calls the arguments.
 struct Asked {
@@ -90,22 +63,17 @@ std::vector<Tensor> gradients_of(const Asked& asked, Context& context,
                                  const std::vector<NodeRef>& seeds, const std::vector<NodeRef>& wrt,
                                  bool zero_if_none) {
   Builder& builder = builder_of(context);
-  const Unread unread(builder);
-  const std::vector<NodeRef> before = unread.before(nodes_in(context, outputs));
-  const std::vector<NodeRef> leaves = unread.before(wrt);
+  const std::vector<NodeRef> now = nodes_in(context, outputs);
+  const History history(asked.op, builder, now, wrt);
+  const std::vector<NodeRef> before = history.before(now);
+  const std::vector<NodeRef> leaves = history.before(wrt);
   const Gradients made = vector_jacobian(before, seeds, leaves, builder, options());
-  for (size_t i = 0; i < wrt.size() && !zero_if_none; ++i) {
-    const bool was_read = std::ranges::all_of(
-        before, [](const NodeRef& node) { return buffer_of(*node) != nullptr; });
-    TN_REQUIRE(made.of[i], "[{}] expected an output that depends on {}, got one where {}{}",
-               asked.op, asked.place(i, *wrt[i]), why_no_gradient(before, leaves[i]),
-               was_read ? "; its value was read before, which ends the path: ask for the gradient "
-                          "first, or keep a GradientTape"
-                        : "");
-  }
+  for (size_t i = 0; i < wrt.size() && !zero_if_none; ++i)
+    TN_REQUIRE(made.of[i], "[{}] expected an output that depends on {}, got one where {}", asked.op,
+               asked.place(i, *wrt[i]), why_no_gradient(before, leaves[i]));
   std::vector<NodeRef> found = made.of;
   found.insert(found.end(), made.outputs.begin(), made.outputs.end());
-  found = unread.after(found);
+  found = history.after(found);
   for (size_t i = 0; i < outputs.size(); ++i)
     if (made.outputs[i] != before[i] && !outputs[i].state()->number)
       outputs[i].state()->node = found[wrt.size() + i];
@@ -237,12 +205,13 @@ ValuesAndProducts jvp(const TensorFunction& f, const std::vector<Tensor>& inputs
   const Called called = call_on_leaves(op, f, inputs, tangents);
   check_outputs(op, called.values);
   Builder& builder = builder_of(called.context);
-  const Unread unread(builder);
-  const std::vector<NodeRef> outputs = unread.before(nodes_in(called.context, called.values));
+  const std::vector<NodeRef> now = nodes_in(called.context, called.values);
+  const History history(op, builder, now, called.leaves);
+  const std::vector<NodeRef> outputs = history.before(now);
   const std::vector<NodeRef> products =
-      jacobian_vector(outputs, unread.before(called.leaves), nodes_in(called.context, tangents),
+      jacobian_vector(outputs, history.before(called.leaves), nodes_in(called.context, tangents),
                       builder, options());
-  return {called.values, tensors_of(called.context, unread.after(products), outputs)};
+  return {called.values, tensors_of(called.context, history.after(products), outputs)};
 }
 
 }  // namespace tenon

@@ -8,6 +8,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
+#include "frontend/tensor/origin.hpp"
 #include "frontend/tensor/sizes.hpp"
 #include "frontend/tensor/tape.hpp"
 
@@ -302,18 +303,20 @@ Tensor pad(const Tensor& x, std::vector<std::pair<int64_t, int64_t>> pairs, PadM
 }
 
 Tensor contiguous(const Tensor& x) {
-  realize({x});
+  realize_for("contiguous", {x});
   return x;
 }
 
 Tensor copy(const Tensor& x) {
-  realize({x});
+  realize_for("copy", {x});
   const BufferRef from = buffer_of(*node_of(x));
   BufferRef to = from->device().allocate(from->size(), "tensor");
   if (from->size() > 0) from->device().copy(*from, 0, *to, 0, from->size());
-  const NodeRef node = buffer_node(x.context(), std::move(to), x.dtype(), node_of(x)->shape,
-                                   symbols_of(*node_of(x)));
-  if (Tape* const tape = Tape::current()) tape->record(node, node_of(x));
+  const NodeRef node =
+      buffer_node(x.context(), std::move(to), x.dtype(), node_of(x)->shape, symbols_of(*node_of(x)),
+                  made_from("copy", builder_of(x), node_of(x),
+                            /*has_gradient=*/true));
+  if (Tape* const tape = Tape::current()) tape->hold({node_of(x)});
   return make_tensor(x.context(), node);
 }
 

@@ -7,6 +7,7 @@
 #include "core/ir/substitute.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
+#include "frontend/tensor/origin.hpp"
 #include "frontend/tensor/sizes.hpp"
 #include "frontend/tensor/tape.hpp"
 #include "tenon/npy.hpp"
@@ -161,7 +162,7 @@ FlatMap<const Node*, NodeRef> Values::known() {
   return out;
 }
 
-void realize(const std::vector<Tensor>& tensors) {
+void realize_for(const char* call, const std::vector<Tensor>& tensors, bool as_data) {
   std::vector<NodeRef> outputs;
   std::vector<std::shared_ptr<Tensor::State>> lazy;
   std::optional<ContextRef> first;
@@ -182,7 +183,7 @@ void realize(const std::vector<Tensor>& tensors) {
   std::vector<NodeRef> wanted = outputs;
   if (const auto known = values.known(); known.size() > 0)
     wanted = substitute(outputs, known, builder_of(context));
-  std::vector<NodeRef> kept;
+  std::vector<NodeRef> kept, params;
   std::vector<bool> donated, from_buffers;
   Collected collected;
   {
@@ -199,7 +200,6 @@ void realize(const std::vector<Tensor>& tensors) {
       if (!buffer_of(*node)) all.push_back(node);
     }
     all.insert(all.end(), kept.begin(), kept.end());
-    std::vector<NodeRef> params;
     collected = collect(builder_of(context), all, &params);
     // A tape may ask for anything again.
     for (const NodeRef& param : params) donated.push_back(!tape && holders.is_given_away(param));
@@ -209,28 +209,47 @@ void realize(const std::vector<Tensor>& tensors) {
     results = runtime_of(context).run(collected.graph, collected.inputs, collected.symbols, nullptr,
                                       donated);
   const SymbolValues symbols = std::move(collected.symbols);
+  std::shared_ptr<const Origin> origin;
+  if (!as_data && !results.empty()) {
+    origin = make_origin(call, std::make_shared<const Graph>(std::move(collected.graph)), params);
+    if (tape) tape->hold(params);
+  }
   collected = {};
+  params.clear();
   // Whoever else holds what a value was made from may come to need it.
   std::vector<std::pair<std::weak_ptr<const Node>, NodeRef>> found;
   size_t next = 0;
+  const auto made = [&](const NodeRef& node, size_t result) {
+    return origin && is_float(node->dtype) ? Made{origin, result} : Made();
+  };
   for (size_t i = 0; i < lazy.size(); ++i) {
     // A leaf of its own, for gradients, also where the value is another tensor's.
-    BufferRef buffer = buffer_of(*wanted[i]);
-    const bool is_there = buffer != nullptr;
-    if (!is_there) buffer = std::move(results[next++]);
-    lazy[i]->node = buffer_node(context, std::move(buffer), outputs[i]->dtype, outputs[i]->shape,
-                                is_there ? symbols_of(*wanted[i]) : symbols);
-    if (tape) tape->record(lazy[i]->node, outputs[i]);
+    if (const BufferRef buffer = buffer_of(*wanted[i])) {
+      lazy[i]->node = buffer_node(context, buffer, outputs[i]->dtype, outputs[i]->shape,
+                                  symbols_of(*wanted[i]), as_data ? Made() : made_of(*wanted[i]));
+      if (tape) tape->hold({wanted[i]});
+    } else {
+      lazy[i]->node = buffer_node(context, std::move(results[next]), outputs[i]->dtype,
+                                  outputs[i]->shape, symbols, made(outputs[i], next));
+      ++next;
+    }
     if (from_buffers[i]) found.emplace_back(outputs[i], lazy[i]->node);
   }
-  for (const NodeRef& node : kept)
-    found.emplace_back(
-        node, buffer_node(context, std::move(results[next++]), node->dtype, node->shape, symbols));
+  for (const NodeRef& node : kept) {
+    found.emplace_back(node, buffer_node(context, std::move(results[next]), node->dtype,
+                                         node->shape, symbols, made(node, next)));
+    ++next;
+  }
   wanted.clear();
   outputs.clear();
   kept.clear();
   for (auto& [origin, buffer] : found)
     if (const NodeRef node = origin.lock()) values.keep(node, std::move(buffer));
+}
+
+void realize(const std::vector<Tensor>& tensors) { realize_for("realize", tensors); }
+void realize_detached(const std::vector<Tensor>& tensors) {
+  realize_for("realize_detached", tensors, /*as_data=*/true);
 }
 
 std::string Tensor::device() const {
@@ -241,7 +260,7 @@ std::string Tensor::device() const {
 }
 
 Array Tensor::to_array() const {
-  realize({*this});
+  realize_for("to_array", {*this});
   Array array = Array::zeros(dtype(), shape_of_value(*this));
   const BufferRef buffer = buffer_of(*node_of(*this));
   if (!array.bytes.empty())

@@ -5,6 +5,7 @@
 #include "core/ir/structure.hpp"
 #include "core/ir/text/cursor.hpp"
 #include "core/support/error.hpp"
+#include "frontend/tensor/origin.hpp"
 #include "frontend/tensor/sizes.hpp"
 
 namespace tenon {
@@ -74,45 +75,56 @@ int64_t fixed_size(const char* op, const Dim& dim) {
 
 namespace {
 
-/// The owner of a PARAM whose type has symbols: it holds the buffer, and knows their values.
-struct SizedBuffer {
+/// The owner of a PARAM: it holds the buffer, and knows more than that.
+struct OwnedBuffer {
   BufferRef buffer;
   SymbolValues symbols;
+  Made made;
   void operator()(const Buffer* /*held by `buffer`*/) const {}
 };
 
-const SizedBuffer* sized(const std::shared_ptr<void>& owner) {
-  return std::get_deleter<SizedBuffer>(owner);
+const OwnedBuffer* owned_by(const Node& node) {
+  const auto* const attr = std::get_if<ParamAttr>(&node.attr);
+  return attr ? std::get_deleter<OwnedBuffer>(attr->owner) : nullptr;
 }
 
 const SymbolValues& no_symbols() {
   static const auto& none = *new SymbolValues();
   return none;
 }
+const Made& not_made() {
+  static const auto& none = *new Made();
+  return none;
+}
 /// Before there are threads: a child made by fork would wait for one that makes it.
 [[maybe_unused]] const SymbolValues& no_symbols_made_at_load = no_symbols();
+[[maybe_unused]] const Made& not_made_made_at_load = not_made();
 
 }  // namespace
 
-BufferRef with_symbols(BufferRef buffer, const Shape& shape, const SymbolValues& symbols) {
-  if (const auto* own = std::get_deleter<SizedBuffer>(buffer)) buffer = BufferRef(own->buffer);
+BufferRef owner_of(BufferRef buffer, const Shape& shape, const SymbolValues& symbols, Made made) {
+  if (const auto* own = std::get_deleter<OwnedBuffer>(buffer)) buffer = BufferRef(own->buffer);
   std::map<std::string, Expr> used;
   for (const Dim& dim : shape) dim.collect_symbols(used);
-  if (used.empty()) return buffer;
-  SizedBuffer owner{buffer, {}};
+  if (used.empty() && !made.origin) return buffer;
+  OwnedBuffer owner{buffer, {}, std::move(made)};
   for (const auto& [name, symbol] : used) owner.symbols.emplace(name, symbols.at(name));
   return BufferRef(buffer.get(), std::move(owner));
 }
 
 const SymbolValues& symbols_of(const Node& node) {
-  const auto* const attr = std::get_if<ParamAttr>(&node.attr);
-  const SizedBuffer* const own = attr && attr->owner ? sized(attr->owner) : nullptr;
+  const OwnedBuffer* const own = owned_by(node);
   return own ? own->symbols : no_symbols();
+}
+
+const Made& made_of(const Node& node) {
+  const OwnedBuffer* const own = owned_by(node);
+  return own ? own->made : not_made();
 }
 
 long owners_of_memory(const Node& node) {
   const std::shared_ptr<void>& owner = node.as<ParamAttr>().owner;
-  const SizedBuffer* const own = sized(owner);
+  const OwnedBuffer* const own = owned_by(node);
   return owner.use_count() + (own ? own->buffer.use_count() - 1 : 0);
 }
 
@@ -235,8 +247,9 @@ Tensor Tensor::with_size(int axis, const Size& size) const {
     TN_REQUIRE(known == value, "[with_size] expected {} = {} for axis {} too, got {}", dim.name(),
                known, axis, value);
   }
-  return make_tensor(context(),
-                     buffer_node(context(), buffer_of(*own), own->dtype, shape, symbols));
+  return make_tensor(context(), buffer_node(context(), buffer_of(*own), own->dtype, shape, symbols,
+                                            made_from("with_size", builder_of(context()), own,
+                                                      /*has_gradient=*/false)));
 }
 
 }  // namespace tenon

@@ -18,9 +18,9 @@ Shape to_shape(const Sizes& sizes);
 /// Throws kInvalid, naming the symbols, for one that has any.
 int64_t fixed_size(const char* op, const Dim& dim);
 
-/// What owns the buffer of a PARAM of this shape: the buffer itself, or what knows the values of
-/// the shape's symbols beside.
-BufferRef with_symbols(BufferRef buffer, const Shape& shape, const SymbolValues& symbols);
+/// What owns the buffer of a PARAM of this shape: the buffer itself, or what knows beside the
+/// values of the shape's symbols, or how it was computed.
+BufferRef owner_of(BufferRef buffer, const Shape& shape, const SymbolValues& symbols, Made made);
 /// Values of the symbols in the shape of a PARAM that owns a buffer; none of other nodes.
 const SymbolValues& symbols_of(const Node& node);
 /// How many hold the memory behind a PARAM: nodes, runs, and PARAMs of other sizes.

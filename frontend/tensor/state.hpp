@@ -96,9 +96,15 @@ struct Tensor::State {
 inline bool is_number(const Tensor& x) { return !x.state()->context.is_set(); }
 const NodeRef& node_of(const Tensor& x);
 Tensor make_tensor(Context& context, NodeRef node);
+struct Origin;
+/// How a value was computed: as result `output` of a run. Without an origin it is data.
+struct Made {
+  std::shared_ptr<const Origin> origin = nullptr;
+  size_t output = 0;
+};
 /// A PARAM node that owns the buffer. `symbols`: values of those in the shape, at least.
 NodeRef buffer_node(Context& context, BufferRef buffer, DType dtype, Shape shape,
-                    const SymbolValues& symbols = {});
+                    const SymbolValues& symbols = {}, Made made = {});
 /// The buffer behind a PARAM of buffer_node, or null.
 BufferRef buffer_of(const Node& node);
 
@@ -112,6 +118,10 @@ struct Collected {
 /// `out_params`: the nodes whose buffers the inputs are.
 Collected collect(Builder& builder, const std::vector<NodeRef>& outputs,
                   std::vector<NodeRef>* out_params = nullptr);
+
+/// realize, for a function of that name. `as_data`: the values are data from then on, and gradients
+/// end at them.
+void realize_for(const char* call, const std::vector<Tensor>& tensors, bool as_data = false);
 
 /// Context, and operands of one dtype and one (broadcast) shape. `op` is for messages.
 struct Operands {

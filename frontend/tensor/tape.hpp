@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What tensors were before they were read, for gradients. Internal to the library.
+// What keeps alive the values from which others were computed, for gradients. Internal to the
+// library.
 #pragma once
 
 #include <vector>
 
-#include "core/support/flat_map.hpp"
 #include "frontend/tensor/state.hpp"
 
 namespace tenon {
@@ -12,20 +12,15 @@ namespace tenon {
 /// Of this thread, while a GradientTape lives.
 class Tape {
  public:
-  struct Entry {
-    NodeRef buffer, origin;
-  };
   /// Null where no GradientTape is.
   static Tape* current();
 
-  void record(NodeRef buffer, NodeRef origin) {
-    entries_.push_back({std::move(buffer), std::move(origin)});
+  void hold(const std::vector<NodeRef>& values) {
+    values_.insert(values_.end(), values.begin(), values.end());
   }
-  /// In the order in which they were realised.
-  const std::vector<Entry>& entries() const { return entries_; }
 
  private:
-  std::vector<Entry> entries_;
+  std::vector<NodeRef> values_;
 };
 
 }  // namespace tenon

@@ -39,12 +39,12 @@ Tensor make_tensor(Context& context, NodeRef node) {
 }
 
 NodeRef buffer_node(Context& context, BufferRef buffer, DType dtype, Shape shape,
-                    const SymbolValues& symbols) {
+                    const SymbolValues& symbols, Made made) {
   static std::atomic<uint64_t> next_identity{1};
   ParamAttr attr;
   attr.name = "buffer";
   attr.identity = next_identity++;
-  attr.owner = with_symbols(std::move(buffer), shape, symbols);
+  attr.owner = owner_of(std::move(buffer), shape, symbols, std::move(made));
   return builder_of(context).make(Op::PARAM, dtype, std::move(shape), {}, std::move(attr));
 }
 

@@ -86,23 +86,6 @@ TEST_CASE("gradient: by the first argument, in its structure") {
   CHECK(value_and_grad(of_list)({x, x}).gradients[1].to_vector<double>() == Doubles{1, 2});
 }
 
-TEST_CASE("gradient: what was read ends the path, unless there is a tape") {
-  const Tensor w = doubles({1, 2});
-  {
-    const Tensor loss = (w * w).sum();
-    loss.item<double>();
-    CHECK_THROWS_WITH(grad(loss, {w}), ContainsSubstring("argument 0 (f64[2])") &&
-                                           ContainsSubstring("keep a GradientTape"));
-  }
-  const GradientTape tape;
-  const Tensor h = w * w;
-  realize({h});
-  const Tensor loss = (h * h).sum();
-  loss.item<double>();
-  CHECK_THAT(grad(loss, {w})[0].to_vector<double>(), Approx(Doubles{4, 32}));
-  CHECK_THAT(grad(loss, {h})[0].to_vector<double>(), Approx(Doubles{2, 8}));
-}
-
 TEST_CASE("gradient: wrong questions") {
   const Tensor w = doubles({1, 2}), other = doubles({3, 4});
   const Tensor loss = (w * w).sum();
@@ -256,16 +239,15 @@ TEST_CASE("gradient: a function that is none is refused where it is given") {
 TEST_CASE("gradient: a tape ends nothing on another thread") {
   const Tensor w = doubles({1, 2});
   const auto of_read = [&] {
-    const Tensor loss = (w * w).sum();
+    Tensor loss = (w * copy(w * 2.0)).sum();
     loss.item<double>();
     return grad(loss, {w})[0].to_vector<double>();
   };
   std::thread([&] {
     auto own = std::make_unique<GradientTape>();
     std::thread([&] { own.reset(); }).join();
-    CHECK(of_read() == Doubles{2, 4});
+    CHECK(of_read() == Doubles{4, 8});
   }).join();
-  CHECK_THROWS_WITH(of_read(), ContainsSubstring("keep a GradientTape"));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ OptimizerState Optimizer::init(const std::vector<Named>& learned) const {
       all.insert(all.end(), own.begin(), own.end());
     }
   }
-  realize(all);
+  realize_detached(all);
   return state;
 }
 

@@ -12,10 +12,9 @@
 // tensor of one element that meets others as a number does. The function runs at the first call for
 // each combination of dtypes, shapes and devices, with tensors that have types but no values; other
 // values of numbers and keys take no new plan. Tensors of outside that it uses are as they were at
-// that call. Within another that is traced, a call becomes part of that. A gradient ends at
-// results, as at all that was read, unless a GradientTape (value_and_grad keeps one) knows of
-// the call, and that donates nothing. An integer that does not fit what it meets wraps, as in a
-// cast.
+// that call. Within another that is traced, a call becomes part of that. A gradient goes through
+// results to the arguments that are still held; one that needs a donated argument is an error. An
+// integer that does not fit what it meets wraps, as in a cast.
 //
 // Arguments and results are tensors, keys, or made of them: std::vector, array, pair, tuple,
 // optional, structs with `auto fields() { return std::tie(..); }`, which names every member that

@@ -32,8 +32,9 @@ using LossFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 
 /// The gradient of a loss of one element by each of `wrt`: one tensor each, of its dtype and shape.
 /// Throws kInvalid, naming the tensor, for one that is no float, is a constant, or that the loss
-/// does not depend on; says where the path to it ends. A value that was read is such an end, unless
-/// a GradientTape was there.
+/// does not depend on; says where the path to it ends. A path goes on through values that were read
+/// to what they were computed from, as long as that is held; where it needs a value that is gone it
+/// is an error that names the call that computed it. It ends at stop_gradient and realize_detached.
 TENON_API std::vector<Tensor> grad(const Tensor& loss, const std::vector<Tensor>& wrt);
 /// Of an output of any shape, weighted by `seed` (of its dtype and shape): the vector-Jacobian
 /// product.
@@ -119,8 +120,9 @@ TENON_API TensorFunction composite(std::string name, TensorFunction f,
 /// f, whose values between inputs and outputs are not kept for the gradient but computed again.
 TENON_API TensorFunction checkpoint(TensorFunction f);
 
-/// While one lives, reading a tensor on this thread does not end the path of a gradient through
-/// it. It keeps alive what such paths need, and is destroyed on the thread that made it.
+/// While one lives, what tensors that are read on this thread were computed from stays alive, so
+/// that paths of gradients through them need nobody else to hold it. It is destroyed on the thread
+/// that made it.
 class TENON_API GradientTape {
  public:
   GradientTape();

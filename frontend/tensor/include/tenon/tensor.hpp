@@ -116,7 +116,7 @@ class TENON_API Tensor {
 
   /// The same value (computed first, if it is lazy) as a tensor whose type says `size` for an axis:
   /// graphs of a symbol are planned once and run for each value of it, which the tensors tell. With
-  /// a number it becomes fixed again. A gradient ends here, as at all that was read. Throws
+  /// a number it becomes fixed again. No gradient goes through it: that is an error. Throws
   /// kInvalid for a size that the symbol's bounds do not allow.
   Tensor with_size(int axis, const Size& size) const;
 
@@ -138,6 +138,8 @@ class TENON_API Tensor {
 
 /// Schedules several tensors as one graph and submits it; reading does this by itself.
 TENON_API void realize(const std::vector<Tensor>& tensors);
+/// The same; the values are data from then on, as those of a file: gradients end at them.
+TENON_API void realize_detached(const std::vector<Tensor>& tensors);
 /// a where the condition is true, else b.
 TENON_API Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
 

@@ -94,13 +94,13 @@ TENON_API Optimizer chain(const std::vector<Optimizer>& parts);
 /// the other. Throws kInvalid where one of the two has scale_loss, which goes around.
 TENON_API Optimizer partition(const Which& which, const Optimizer& chosen, const Optimizer& others);
 
-/// Computes what is lazy in a model and beside it.
+/// Computes what is lazy in a model and beside it. The values are data then: gradients end at them.
 template <class... T>
 void realize(T&... values) {
   std::vector<Tensor> all;
   (fields::each(values, "", [&](const std::string&, Tensor& tensor) { all.push_back(tensor); }),
    ...);
-  tenon::realize(all);
+  realize_detached(all);
 }
 
 }  // namespace tenon::nn
