@@ -211,7 +211,7 @@ class Lifting {
   std::map<Key, std::unique_ptr<Region>> regions_;
   std::vector<std::vector<NodeRef>> alive_;  ///< the nodes of keys
   std::map<const Graph*, std::unique_ptr<Contents>> contents_;
-  FlatMap<const Node*, char> closed_;
+  FlatMap<const Node*, bool> closed_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tenon/cost.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "core/ir/flops.hpp"
@@ -23,15 +24,19 @@ double elements(const Node& node) {
 /// What a node needs, of the tensors in groups and beside them.
 struct Needs {
   size_t group = kNone;
-  bool has_data = false;  ///< an input that is in no group
+  bool has_data = false;     ///< an input that is in no group
+  bool is_repeated = false;  ///< along an axis, to meet another of that size
 };
 
 /// A tensor of a group that meets data enters the graph there.
 class Groups {
  public:
-  Needs of(const std::vector<Needs>& sources) {
+  Needs of(const Node& node, const std::vector<Needs>& sources) {
     Needs out;
     for (const Needs& source : sources) out.has_data |= source.has_data;
+    out.has_data |= meets_constant_data(node, sources);
+    if (const auto* view = std::get_if<ViewAttr>(&node.attr))
+      out.is_repeated = sources[0].is_repeated || view->kind == ViewKind::kExpand;
     for (const Needs& source : sources) {
       if (source.group == kNone) continue;
       const bool enters = out.has_data && !source.has_data;
@@ -44,6 +49,16 @@ class Groups {
   }
 
  private:
+  /// An input may be made of constants, as zeros are; so may a factor of a weight, which that is
+  /// not repeated for.
+  static bool meets_constant_data(const Node& node, const std::vector<Needs>& sources) {
+    const auto any = [&](const auto& test) { return std::ranges::any_of(sources, test); };
+    return any([](const Needs& source) { return source.group == kNone; }) &&
+           any([&](const Needs& source) {
+             return source.group != kNone && (source.is_repeated || node.op == Op::TAKE);
+           });
+  }
+
   size_t when(size_t group) const {
     const auto at = entered_.find(group);
     return at == entered_.end() ? 0 : at->second;
@@ -65,12 +80,12 @@ Cost cost(const Tensor& x, const std::vector<std::vector<Tensor>>& groups) {
   FlatMap<const Node*, Needs> needs;
   for (size_t i = 0; i < groups.size(); ++i)
     for (const Tensor& tensor : groups[i])
-      needs.try_emplace(node_of(tensor).get(), Needs{i, false});
+      needs.try_emplace(node_of(tensor).get(), Needs{i, false, false});
   Groups entered;
   for (const NodeRef& node : topological(graph.outputs)) {
     std::vector<Needs> sources;
     for (const NodeRef& source : node->sources) sources.push_back(needs.at(source.get()));
-    Needs own = entered.of(sources);
+    Needs own = entered.of(*node, sources);
     if (node->op == Op::PARAM && !node->as<ParamAttr>().is_dim) own.has_data = true;
     own = *needs.try_emplace(node.get(), own).first;
     out.flops[own.group == kNone ? groups.size() : own.group] += flops_of(*node, elements);
