@@ -56,6 +56,11 @@ foreach(folder docs examples/90_null_backend examples/91_opencl tests/golden/in)
   get_filename_component(parent ${folder} DIRECTORY)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${shared}/${parent} COMPONENT sdk)
 endforeach()
+file(GLOB examples ${PROJECT_SOURCE_DIR}/examples/*.cpp ${PROJECT_SOURCE_DIR}/examples/*.hpp
+  ${PROJECT_SOURCE_DIR}/examples/*.tn)
+install(FILES ${examples} DESTINATION ${shared}/examples COMPONENT sdk)
+# To where the docs link; backends include them from include/.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/include/tenon DESTINATION ${shared}/sdk/include COMPONENT sdk)
 install(FILES ${PROJECT_SOURCE_DIR}/tests/abi/v1/plugin.c DESTINATION ${shared}/tests/abi/v1 COMPONENT sdk)
 foreach(file c_dialect.cpp c_prelude.cpp)
   install(FILES ${PROJECT_SOURCE_DIR}/sdk/render/${file} DESTINATION ${shared}/sdk/render COMPONENT sdk)

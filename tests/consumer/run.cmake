@@ -24,6 +24,9 @@ foreach(file docs/writing-a-backend.md examples/91_opencl/backend.cpp tests/gold
     message(FATAL_ERROR "the component sdk: expected share/tenon/${file}, which docs name")
   endif()
 endforeach()
+if(PYTHON)
+  run(${PYTHON} ${LINKS} ${WORK}/prefix/share/tenon)
+endif()
 if(EXISTS ${WORK}/prefix/include/tenon/core)
   message(FATAL_ERROR "expected no headers of the inside of the core")
 endif()
@@ -44,7 +47,19 @@ if(PKG_CONFIG)
   file(GLOB sources ${WORK}/source/*.cpp)
   file(MAKE_DIRECTORY ${WORK}/build/lib/tenon)
   run(${CXX} -shared -fPIC ${flags} ${sources} ${words} -o build/lib/tenon/libtenon_null.so)
+  execute_process(COMMAND nm -D --defined-only ${WORK}/build/lib/tenon/libtenon_null.so
+    OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT symbols MATCHES "^[^\n]* tn_plugin_query\n$")
+    message(FATAL_ERROR "expected tn_plugin_query alone among the exports, got ${symbols}")
+  endif()
 else()
+  file(WRITE ${WORK}/unknown/CMakeLists.txt
+    "cmake_minimum_required(VERSION 3.22)\nproject(unknown CXX)\nfind_package(Tenon REQUIRED COMPONENTS sdk nope)\n")
+  execute_process(COMMAND ${CMAKE_COMMAND} -S unknown -B unknown/build -DCMAKE_PREFIX_PATH=${WORK}/prefix
+    WORKING_DIRECTORY ${WORK} RESULT_VARIABLE status OUTPUT_QUIET ERROR_VARIABLE output)
+  if(status EQUAL 0 OR NOT output MATCHES "there is no component nope; there are sdk")
+    message(FATAL_ERROR "expected an error that names the component, got ${status}: ${output}")
+  endif()
   # An app does not read TENON_SANITIZE; tenon_add_backend does.
   run(${CMAKE_COMMAND} --no-warn-unused-cli -S source -B build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${WORK}/prefix
     -DCMAKE_CXX_COMPILER=${CXX} -DTENON_SANITIZE=${SANITIZE} "-DCMAKE_CXX_FLAGS=${flags}" ${OPTION})

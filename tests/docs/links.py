@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Links in Markdown lead somewhere, and so do decisions named by number. Usage: links.py SOURCE_DIR"""
+"""Links in Markdown lead somewhere, and so do decisions named by number.
+
+Usage: links.py DIR   the source folder, or share/tenon of an installed tree
+"""
 import os
 import re
 import sys
