@@ -312,12 +312,11 @@ std::vector<NodeRef> History::after(const std::vector<NodeRef>& nodes) const {
     gone.try_emplace(value.param.get(), value.needed_by.get());
   for (const NodeRef& node : topological(out))
     if (const Origin* const* const needed_by = gone.find(node.get()))
-      fail(
-          ErrorKind::kInvalid,
-          "[{}] expected the values on the path of the gradient, got one ({}) that is gone, from "
-          "which [{}] computed what was read; hold that tensor, or keep a GradientTape while it is "
-          "read",
-          op_, type_string(*node), (*needed_by)->call);
+      fail(ErrorKind::kInvalid,
+           "[{}] expected the values on the path of the gradient, got one ({}) that is gone, from "
+           "which [{}] computed what was read; hold that tensor, keep a GradientTape while it is "
+           "read, or stop_gradient what is data",
+           op_, type_string(*node), (*needed_by)->call);
   return out;
 }
 
