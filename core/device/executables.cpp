@@ -6,6 +6,7 @@
 #include "core/device/target_compiler.hpp"
 #include "core/plugin/abi_struct.hpp"
 #include "core/plugin/status.hpp"
+#include "core/support/exit_delay.hpp"
 #include "core/support/hash.hpp"
 #include "core/support/log.hpp"
 
@@ -64,6 +65,7 @@ ExecutableRef Executables::compile(const tn_program& program, Device& device) {
       if (ExecutableRef executable = at->second.lock(); executable && executable->about == subject)
         return executable;
   }
+  const ExitDelay delay;
   ExecutableRef executable = load(subject, device);
   if (!executable) executable = compile_fresh(program, subject, device);
   executable->about = std::move(subject);

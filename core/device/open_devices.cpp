@@ -9,6 +9,7 @@
 #include "core/plugin/abi_struct.hpp"
 #include "core/plugin/library.hpp"
 #include "core/support/error.hpp"
+#include "core/support/exit_delay.hpp"
 #include "core/support/log.hpp"
 
 namespace tenon {
@@ -203,7 +204,9 @@ class DeviceOpener::Impl {
       options.plugin_options =
           "path=" + *path + (request.plugin_options.empty() ? "" : "," + request.plugin_options);
     try {
+      wait_if_exiting();
       const InUse use(birthplace());
+      const ExitDelay delay;
       auto device = std::make_shared<Device>(library, static_cast<uint32_t>(index), info, options,
                                              options_.disk_cache ? options_.cache : nullptr);
       close_at_exit(device, name);
@@ -299,7 +302,9 @@ class DeviceOpener::Impl {
   Loaded& load(const PluginCandidate& candidate) {
     Loaded& loaded = loaded_[candidate.backend];
     if (!loaded.library) {
+      wait_if_exiting();
       const InUse use(birthplace());
+      const ExitDelay delay;
       auto library = PluginLibrary::load(candidate);
       loaded.infos = library->enumerate(loaded.reason);
       loaded.library = std::move(library);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/support/error.hpp"
+#include "core/support/exit_delay.hpp"
 #include "core/support/fork_handlers.hpp"
 
 namespace tenon {
@@ -101,6 +102,7 @@ void ExitState::close() {
 
 bool enter() noexcept {
   ExitState& e = exit_state();
+  wait_in_exit_of_this_thread();
   if (depth() == 0 && (e.users.fetch_add(1) & kClosed)) {
     if (e.users.fetch_sub(1) == (kClosed | 1)) e.users.notify_all();
     return false;

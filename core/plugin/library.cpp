@@ -14,6 +14,7 @@
 #include "core/plugin/abi_struct.hpp"
 #include "core/plugin/elf_check.hpp"
 #include "core/plugin/status.hpp"
+#include "core/support/exit_delay.hpp"
 #include "core/support/fork_handlers.hpp"
 #include "core/support/log.hpp"
 #include "core/support/process.hpp"
@@ -78,6 +79,7 @@ std::string file_identity(const fs::path& path) {
 }
 
 std::shared_ptr<PluginLibrary> PluginLibrary::load(const PluginCandidate& candidate) {
+  const ExitDelay delay;
   const fs::path& path = candidate.path;
   TN_LOG("loader", "loading {}", path.string());
   if (const std::string why = check_plugin_file(path); !why.empty()) refuse(path, why);
