@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <optional>
 
 #include "core/support/error.hpp"
 #include "frontend/formats/host_array.hpp"
 #include "tenon/file_io.hpp"
+#include "tenon/number.hpp"
 
 namespace tenon::formats {
 namespace {
@@ -17,8 +19,11 @@ namespace {
 /// Takes rows off a text.
 class RowReader {
  public:
-  RowReader(std::string_view text, const std::string& origin, char separator)
-      : text_(text), origin_(origin), separator_(separator) {
+  RowReader(std::string_view text, const std::string& origin, const CsvOptions& options)
+      : text_(text),
+        origin_(origin),
+        separator_(options.separator),
+        stray_quotes_(options.stray_quotes) {
     if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;
   }
 
@@ -29,8 +34,11 @@ class RowReader {
     if (at_ == text_.size()) return false;
     row_line_ = line_;
     row.clear();
-    do row.push_back(peek() == '"' ? quoted(row.size()) : plain(row.size()));
-    while (accept(separator_));
+    do {
+      const bool is_quoted = peek() == '"';
+      row.push_back(is_quoted ? quoted(row.size()) : std::string());
+      if (!is_quoted || stray_quotes_) row.back() += plain(row.size() - 1);
+    } while (accept(separator_));
     if (at_ != text_.size() && !accept_line_end())
       error(row.size(), "a separator or the end of the line after a quote", "more text");
     return true;
@@ -49,20 +57,21 @@ class RowReader {
     ++at_;
     return true;
   }
+  bool is_line_end(size_t at) const {
+    return at < text_.size() && (text_[at] == '\n' || text_[at] == '\r');
+  }
   bool accept_line_end() {
     const std::string_view rest = text_.substr(at_);
-    const size_t size = rest.starts_with("\r\n") ? 2 : rest.starts_with('\n') ? 1 : 0;
+    const size_t size = rest.starts_with("\r\n") ? 2 : is_line_end(at_) ? 1 : 0;
     at_ += size;
     line_ += size != 0 ? 1 : 0;
     return size != 0;
   }
   std::string plain(size_t column) {
     const size_t begin = at_;
-    while (at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n') ++at_;
-    size_t end = at_;
-    if (end > begin && peek() == '\n' && text_[end - 1] == '\r') at_ = --end;
-    const std::string_view field = text_.substr(begin, end - begin);
-    if (field.find('"') != std::string_view::npos)
+    while (at_ < text_.size() && text_[at_] != separator_ && !is_line_end(at_)) ++at_;
+    const std::string_view field = text_.substr(begin, at_ - begin);
+    if (!stray_quotes_ && field.find('"') != std::string_view::npos)
       error(column + 1, "a quote to begin its field", fmt::format("'{}'", shortened(field)));
     return std::string(field);
   }
@@ -73,7 +82,8 @@ class RowReader {
       if (at_ == text_.size())
         error(column + 1, fmt::format("the end of the quote of line {}", begin), "the end");
       if (text_[at_] == '"' && (++at_ == text_.size() || text_[at_] != '"')) return field;
-      line_ += text_[at_] == '\n' ? 1 : 0;
+      line_ +=
+          text_[at_] == '\n' || (text_[at_] == '\r' && text_.substr(at_ + 1, 1) != "\n") ? 1 : 0;
       field += text_[at_];
     }
   }
@@ -81,6 +91,7 @@ class RowReader {
   std::string_view text_;
   const std::string& origin_;
   char separator_;
+  bool stray_quotes_;
   size_t at_ = 0;
   int64_t line_ = 1, row_line_ = 1;
 };
@@ -91,6 +102,20 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
+/// As scalar_from_string, and what NumPy, pandas, Java and Rust write: "NaN", "Infinity", "+1",
+/// "True".
+std::optional<Scalar> value_of(DType dtype, std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (lower.starts_with('+') && lower.size() > 1 && lower[1] != '-' && lower[1] != '+')
+    lower.erase(0, 1);
+  if (lower == "true" || lower == "false") return Number(lower == "true" ? 1 : 0).in(dtype);
+  const size_t sign = lower.starts_with('-') ? 1 : 0;
+  if (lower.substr(sign) == "infinity") lower.resize(sign + 3);
+  if (lower == "-nan") lower = "nan";
+  return scalar_from_string(dtype, lower);
+}
+
 }  // namespace
 
 CsvTable parse_csv(std::string_view text, const std::string& origin, const CsvOptions& options) {
@@ -98,7 +123,8 @@ CsvTable parse_csv(std::string_view text, const std::string& origin, const CsvOp
              "{}: expected a separator that is no quote and no line end", origin);
   CsvTable table;
   table.origin_ = origin;
-  RowReader reader(text, origin, options.separator);
+  table.empty_ = options.empty;
+  RowReader reader(text, origin, options);
   std::vector<std::string> row;
   if (options.header && reader.next(row)) {
     table.columns_ = row.size();
@@ -158,7 +184,9 @@ Array CsvTable::matrix(std::span<const size_t> columns, DType dtype) const {
   for (size_t row = 0; row < rows(); ++row) {
     for (const size_t column : columns) {
       const std::string& field = fields_[row * columns_ + column];
-      const std::optional<Scalar> value = scalar_from_string(dtype, trimmed(field));
+      const std::string_view text = trimmed(field);
+      const std::optional<Scalar> value =
+          text.empty() && empty_ ? Number(*empty_).in(dtype) : value_of(dtype, text);
       TN_REQUIRE(value, "{}: line {}, column {}{}: expected a value of {}, got '{}'", origin_,
                  lines_[row], column + 1,
                  names_.empty() ? "" : fmt::format(" ({})", names_[column]), dtype_name(dtype),

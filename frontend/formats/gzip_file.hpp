@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include "frontend/formats/input_file.hpp"
 
 namespace tenon::formats {
 
@@ -23,12 +26,19 @@ class GzipFile {
 
   /// No file of this size holds more, before or after it is decompressed.
   uint64_t most_bytes() const { return most_bytes_; }
-  /// As many as there are up to `size`. Throws kInvalid for damaged data.
+  /// As many as there are up to `size`. Throws kInvalid for damaged data, and for what follows it
+  /// and is no gzip data: to read on to the end tells.
   size_t read(void* data, size_t size);
 
  private:
-  std::string path_;
-  gzFile file_ = nullptr;
+  bool refill();  ///< false at the end of the file
+
+  InputFile file_;
+  uint64_t at_ = 0;  ///< read from the file
+  std::vector<unsigned char> buffer_;
+  z_stream stream_{};
+  bool is_compressed_ = false;
+  bool is_whole_ = false;  ///< the member that was read last
   uint64_t most_bytes_ = 0;
 };
 

@@ -5,8 +5,10 @@
 #include <png.h>
 #include <turbojpeg.h>
 
+#include <algorithm>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "core/support/error.hpp"
 #include "frontend/formats/host_array.hpp"
@@ -38,17 +40,34 @@ struct PngImage : png_image {
   PngImage& operator=(const PngImage&) = delete;
 };
 
+/// libpng gives a position beyond the palette some colour.
+void check_palette(std::span<const std::byte> bytes, const std::string& origin) {
+  PngImage image;
+  if (png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()) == 0)
+    damaged(origin, "PNG", image.message);
+  image.format = PNG_FORMAT_RGBA_COLORMAP;
+  std::vector<uint8_t> places(PNG_IMAGE_SIZE(image)), colours(size_t{4} * 256);
+  if (png_image_finish_read(&image, nullptr, places.data(), 0, colours.data()) == 0)
+    damaged(origin, "PNG", image.message);
+  const uint8_t last = *std::ranges::max_element(places);
+  TN_REQUIRE(last < image.colormap_entries,
+             "{}: expected positions in a palette of {} colours, got {}", origin,
+             image.colormap_entries, last);
+}
+
 Array decode_png(std::span<const std::byte> bytes, const std::string& origin, int channels) {
   PngImage image;
   if (png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()) == 0)
     damaged(origin, "PNG", image.message);
   const png_uint_32 own = image.format & (PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA);
+  const bool has_palette = (image.format & PNG_FORMAT_FLAG_COLORMAP) != 0;
   image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // as other readers, where the file does not say
   image.format = channels == 0 ? own : kPngFormats[channels];
   Array array = pixels(origin, image.height, image.width,
                        static_cast<int>(PNG_IMAGE_SAMPLE_CHANNELS(image.format)));
   if (png_image_finish_read(&image, nullptr, array.bytes.data(), 0, nullptr) == 0)
     damaged(origin, "PNG", image.message);
+  if (has_palette) check_palette(bytes, origin);
   return array;
 }
 

@@ -206,6 +206,11 @@ SafetensorsHeader parse_safetensors_header(const std::string& path, std::string_
                                            uint64_t data_size) {
   TN_REQUIRE(text.starts_with('{'), "{}: byte 8: expected a header of JSON that begins with {{",
              path);
+  // nlohmann::json takes a NUL for the end of the text.
+  const size_t end = std::min(text.find('\0'), text.size());
+  TN_REQUIRE(end == text.size(),
+             "{}: byte {}: expected a header of JSON, got {} bytes from a NUL on", path, 8 + end,
+             text.size() - end);
   HeaderReader reader(path);
   Json::sax_parse(text.begin(), text.end(), &reader);
   check_ranges(path, reader.header.tensors, data_size);

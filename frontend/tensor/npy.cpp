@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <limits>
@@ -18,6 +19,7 @@
 namespace tenon {
 namespace {
 
+constexpr size_t kMostAxes = 16;
 constexpr std::string_view kMagic = "\x93NUMPY";
 
 /// What a header calls the dtype: 'V' and its bytes where NumPy has no such float.
@@ -40,6 +42,7 @@ class HeaderReader {
 
   struct Header {
     std::string descr;
+    bool first_axis_fastest = false;
     std::vector<int64_t> shape;
   };
 
@@ -59,7 +62,9 @@ class HeaderReader {
         header.descr = string();
       } else if (key == "fortran_order") {
         once(has_order, key);
-        if (word() != "False") error("expected fortran_order False");
+        const std::string order = word();
+        if (order != "False" && order != "True") error("expected fortran_order False or True");
+        header.first_axis_fastest = order == "True";
       } else if (key == "shape") {
         once(has_shape, key);
         header.shape = shape();
@@ -120,7 +125,7 @@ class HeaderReader {
       if (code != std::errc() || dim < 0) error("expected a size");
       at_ = static_cast<size_t>(end - text_.data());
       dims.push_back(dim);
-      if (dims.size() > 16) error("expected at most 16 dimensions");
+      if (dims.size() > kMostAxes) error(fmt::format("expected at most {} dimensions", kMostAxes));
       if (!accept(',')) {
         expect(')');
         break;
@@ -137,10 +142,11 @@ class HeaderReader {
 
 DType dtype_of(const std::string& descr, std::optional<DType> as, const std::string& origin) {
   for (const DType dtype : all_dtypes()) {
-    if (descr_of(dtype) == descr && (descr[1] != 'V' || as == dtype)) return dtype;
+    std::string own = descr_of(dtype);
+    if (own[1] != 'V' && own[0] == '<' && descr.starts_with('>')) own[0] = '>';
+    if (own == descr && (descr[1] != 'V' || as == dtype)) return dtype;
   }
-  fail(ErrorKind::kInvalid, "{}: expected a little-endian bool, integer or float dtype{}, got '{}'",
-       origin,
+  fail(ErrorKind::kInvalid, "{}: expected a bool, integer or float dtype{}, got '{}'", origin,
        descr.size() > 1 && descr[1] == 'V' ? " (bits are read only as a stated bf16 or fp8)" : "",
        descr);
 }
@@ -160,6 +166,25 @@ std::optional<size_t> data_size(const std::vector<int64_t>& shape, size_t elemen
     total *= static_cast<size_t>(dim);
   }
   return total;
+}
+
+/// From elements of which the first axis runs fastest to those of which the last one does.
+void make_last_axis_fastest(Array& array) {
+  const size_t element = dtype_size(array.dtype), rank = array.shape.size();
+  const std::vector<uint8_t> from = array.bytes;
+  std::array<size_t, kMostAxes> strides{element}, at{};
+  for (size_t axis = 1; axis < rank; ++axis)
+    strides[axis] = strides[axis - 1] * static_cast<size_t>(array.shape[axis - 1]);
+  size_t source = 0;
+  for (size_t to = 0; to < from.size(); to += element) {
+    std::memcpy(array.bytes.data() + to, from.data() + source, element);
+    for (size_t axis = rank; axis-- > 0;) {
+      source += strides[axis];
+      if (++at[axis] < static_cast<size_t>(array.shape[axis])) break;
+      source -= strides[axis] * at[axis];
+      at[axis] = 0;
+    }
+  }
 }
 
 /// Of a file: it is held twice while it becomes an array, and memory that is not there would end
@@ -199,6 +224,10 @@ Array parse_npy(std::span<const std::byte> bytes, const std::string& origin,
              fmt::join(array.shape, ", "), dtype_name(array.dtype), data.size());
   array.bytes.resize(data.size());
   if (!data.empty()) std::memcpy(array.bytes.data(), data.data(), data.size());
+  if (header.descr.starts_with('>'))
+    for (size_t at = 0; at < array.bytes.size(); at += dtype_size(array.dtype))
+      std::reverse(array.bytes.data() + at, array.bytes.data() + at + dtype_size(array.dtype));
+  if (header.first_axis_fastest) make_last_axis_fastest(array);
   if (array.dtype == DType::kBool) {
     for (uint8_t& value : array.bytes) value = value != 0;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tenon/formats/csv.hpp"
 
+#include <cmath>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <random>
@@ -62,6 +64,49 @@ TEST_CASE("tables of every form") {
             .names() == std::vector<std::string>{"a"});
   CHECK(parse("1;2\n3;4", {.header = false, .separator = ';'}).matrix(DType::kI32).at(3).as_int() ==
         4);
+}
+
+TEST_CASE("numbers as other programs write them") {
+  const auto of = [](const std::string& field, DType dtype = DType::kF32) {
+    return parse("a\n" + field + "\n").array(0, dtype).at(0).as_double();
+  };
+  for (const char* nan : {"NaN", "nan", "NAN", "-nan"}) CHECK(std::isnan(of(nan)));
+  for (const char* one : {"+1", "True", "TRUE", "true", "1e0", "+1.0"}) CHECK(of(one) == 1);
+  for (const char* more : {"Inf", "Infinity", "+inf", "inf", "+Infinity"})
+    CHECK(of(more) == INFINITY);
+  for (const char* less : {"-Inf", "-infinity"}) CHECK(of(less) == -INFINITY);
+  CHECK(parse("a,b\n1,NaN\n").rows() == 1);
+  CHECK(parse("a\n+7\nFalse\nTrue\n").array(0, DType::kI32).at(0).as_int() == 7);
+  CHECK(parse("a\nTrue\nfalse\n").array(0, DType::kBool).at(0).bits == 1);
+  for (const char* none : {"+", "+-1", "-+1", "++1", "truer", "infinit", "na", " "})
+    CHECK_THROWS_WITH(of(none), ContainsSubstring("expected a value of f32"));
+  for (const char* real : {"nan", "inf", "+0.5"})
+    CHECK_THROWS_WITH(of(real, DType::kI32), ContainsSubstring("expected a value of i32"));
+}
+
+TEST_CASE("what a field without text counts as") {
+  const Array array = parse("a,b\n1,\n,2\n  ,3\n", {.empty = -1}).matrix(DType::kF32);
+  CHECK(array.at(1).as_double() == -1);
+  CHECK(array.at(2).as_double() == -1);
+  CHECK(array.at(4).as_double() == -1);
+  CHECK(std::isnan(parse("a,b\n1,\n", {.empty = NAN}).array(1, DType::kF64).at(0).as_double()));
+  CHECK_THROWS_WITH(parse("a,b\n1,\n", {.empty = NAN}).array(1, DType::kI32),
+                    ContainsSubstring("expected a value of i32, got ''"));
+}
+
+TEST_CASE("lines end as three systems have it") {
+  for (const char* text : {"a,b\r1,2\r3,4", "a,b\n1,2\r\n3,4\r", "a,b\r\n\r1,2\n\r3,4\n"})
+    CHECK(parse(text).matrix(DType::kI32).at(3).as_int() == 4);
+  CHECK_THROWS_WITH(parse("a,b\r1\r"), ContainsSubstring("line 2: expected 2 fields"));
+}
+
+TEST_CASE("stray quotes are text where an option says so") {
+  const CsvOptions stray{.header = false, .stray_quotes = true};
+  CHECK(parse("6\" nails,\"a\"b\n", stray).text(0, 0) == "6\" nails");
+  CHECK(parse("6\" nails,\"a\"b\n", stray).text(0, 1) == "ab");
+  CHECK(parse("\"a,\"\"b\",c\n", stray).text(0, 0) == "a,\"b");
+  CHECK_THROWS_WITH(parse("\"a", stray), ContainsSubstring("the end of the quote"));
+  CHECK_THROWS_WITH(parse("\"\"a\n", kNoHeader), ContainsSubstring("a separator or the end"));
 }
 
 TEST_CASE("a table that is none is refused with line and column") {

@@ -57,6 +57,15 @@ TEST_CASE("an IDX file that lies is refused") {
   CHECK_THROWS_WITH(read_idx("/dev/zero"), ContainsSubstring("regular file"));
 }
 
+TEST_CASE("what follows a gzip member is another one, or refused") {
+  const Folder folder;
+  const std::string good = bytes_of(stored("u8.idx.gz"));
+  for (const std::string& rest :
+       {std::string("x"), std::string(100, '\0'), std::string("\x1f\x8b")})
+    CHECK_THROWS_WITH(read_idx_bytes(folder, good + rest), ContainsSubstring("gzip data, got: "));
+  CHECK_THROWS_WITH(read_idx_bytes(folder, good + good), ContainsSubstring("got more"));
+}
+
 TEST_CASE("a compressed file with any byte changed or cut off is read or refused") {
   const Folder folder;
   const std::string good = bytes_of(stored("u8.idx.gz"));

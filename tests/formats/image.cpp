@@ -2,6 +2,8 @@
 // Images of another library are read, ours come back, damaged ones are refused.
 #include "tenon/formats/image.hpp"
 
+#include <zlib.h>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdlib>
@@ -99,6 +101,32 @@ TEST_CASE("what write_png writes is read back") {
   refuses(Array::zeros(DType::kU8, {2, 0}));
   refuses(Array::zeros(DType::kU8, {4}));
   CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a position beyond the palette is refused") {
+  const auto word = [](uint32_t value) {
+    std::string bytes(4, '\0');
+    for (int i = 0; i < 4; ++i)
+      bytes[static_cast<size_t>(i)] = static_cast<char>(value >> (24 - 8 * i));
+    return bytes;
+  };
+  const std::string good = bytes_of(stored("palette.png"));
+  const size_t at = good.find("PLTE");
+  uint32_t size = 0;
+  for (size_t i = 0; i < 4; ++i) size = size << 8 | static_cast<uint8_t>(good[at - 4 + i]);
+  REQUIRE(size >= 12);  // positions 0 to 3 are used
+  const auto with_colours = [&](uint32_t count) {
+    const std::string chunk = "PLTE" + good.substr(at + 4, size_t{3} * count);
+    const uint32_t sum = static_cast<uint32_t>(crc32(
+        0, reinterpret_cast<const unsigned char*>(chunk.data()), static_cast<uInt>(chunk.size())));
+    return good.substr(0, at - 4) + word(3 * count) + chunk + word(sum) +
+           good.substr(at + 8 + size);
+  };
+  CHECK(decode(with_colours(4)).bytes == decode(good).bytes);
+  for (const uint32_t count : {1U, 3U})
+    CHECK_THROWS_WITH(decode(with_colours(count)),
+                      ContainsSubstring("expected positions in a palette of " +
+                                        std::to_string(count) + " colours, got 3"));
 }
 
 TEST_CASE("sizes that lie are refused before there is memory for them") {

@@ -185,6 +185,10 @@ TEST_CASE("a header that is no header is refused with the place") {
   refused(folder, "[]", 0, "begins with {");
   refused(folder, "{", 0, "byte 9");
   refused(folder, "{}x", 0, "byte 10");
+  const std::string whole = R"({"a":)" + tensor("F32", "[1]", "[0,4]") + "}";
+  refused(folder, whole + std::string("\0junk!!", 7), 4,
+          "byte 62: expected a header of JSON, got 7 bytes from a NUL on");
+  refused(folder, whole + std::string(8, '\0'), 4, "got 8 bytes from a NUL on");
   refused(folder, R"({"a":1})", 0, "'a': expected an object, got a number");
   refused(folder, R"({"a":[]})", 0, "'a': expected an object, got an array");
   refused(folder, R"({"a":{}})", 0, "expected the key dtype, got none");

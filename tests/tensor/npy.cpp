@@ -60,6 +60,37 @@ TEST_CASE("the header is the one that NumPy writes") {
   CHECK((bytes.size() - 24) % 64 == 0);
 }
 
+TEST_CASE("files in Fortran's order and big-endian ones are read") {
+  const std::vector<int64_t> shape{2, 3, 4};
+  for (const DType dtype : {DType::kF32, DType::kI16, DType::kU64, DType::kU8, DType::kBool}) {
+    Array fortran = Array::zeros(dtype, shape), array = sample(dtype, shape);
+    for (int64_t i = 0; i < 2; ++i)
+      for (int64_t j = 0; j < 3; ++j)
+        for (int64_t k = 0; k < 4; ++k)
+          fortran.set(i + 2 * (j + 3 * k), array.at((i * 3 + j) * 4 + k));
+    std::string bytes = print_npy(fortran);
+    bytes.replace(bytes.find("False"), 5, "True ");
+    CHECK(parse(bytes).bytes == array.bytes);
+    if (dtype_size(dtype) == 1) continue;
+    bytes[bytes.find('<')] = '>';
+    const size_t data = bytes.size() - array.bytes.size();
+    for (size_t at = data; at < bytes.size(); at += dtype_size(dtype))
+      std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                   bytes.begin() + static_cast<std::ptrdiff_t>(at + dtype_size(dtype)));
+    CHECK(parse(bytes).bytes == array.bytes);
+  }
+  // numpy.save of numpy.array([[1, 2, 3], [4, 5, 6]], 'f4').T
+  std::string saved = print_npy(Array::zeros(DType::kF32, {3, 2}));
+  saved.replace(saved.find("False"), 5, "True ");
+  for (int i = 0; i < 6; ++i) {
+    const float value = static_cast<float>(i + 1);
+    std::memcpy(saved.data() + saved.size() - 24 + 4 * i, &value, 4);
+  }
+  const Array array = parse(saved);
+  CHECK(array.shape == std::vector<int64_t>{3, 2});
+  for (int64_t i = 0; i < 6; ++i) CHECK(array.at(i).as_double() == (i % 2) * 3 + i / 2 + 1);
+}
+
 TEST_CASE("a malformed file is refused with the byte") {
   using Catch::Matchers::ContainsSubstring;
   write_npy(temporary("x.npy"), sample(DType::kI32, {4}));
@@ -73,8 +104,9 @@ TEST_CASE("a malformed file is refused with the byte") {
   CHECK_THROWS_WITH(parse(good.substr(0, 20)), ContainsSubstring("expected a header of"));
   CHECK_THROWS_WITH(parse(good.substr(0, good.size() - 1)), ContainsSubstring("expected 16 bytes"));
   CHECK_THROWS_WITH(parse(good + "x"), ContainsSubstring("got 17"));
-  CHECK_THROWS_WITH(parse(with("<i4", ">i4")), ContainsSubstring("'>i4'"));
-  CHECK_THROWS_WITH(parse(with("False", "True ")), ContainsSubstring("fortran_order"));
+  CHECK_THROWS_WITH(parse(with("<i4", ">V4")), ContainsSubstring("'>V4'"));
+  CHECK_THROWS_WITH(parse(with("<i4", ">i1")), ContainsSubstring("'>i1'"));
+  CHECK_THROWS_WITH(parse(with("False", "Truly")), ContainsSubstring("fortran_order"));
   CHECK_THROWS_WITH(parse(with("(4,)", "(-4)")), ContainsSubstring("expected a size"));
   CHECK_THROWS_WITH(parse(with("descr", "dascr")), ContainsSubstring("dascr"));
   CHECK_THROWS_AS(read_npy(temporary("missing.npy")), Error);

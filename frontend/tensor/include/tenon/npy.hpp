@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// NumPy's .npy files, versions 1 to 3, C order, little-endian. bf16 and fp8 travel as their bits
+// NumPy's .npy files, versions 1 to 3. Read in C's and Fortran's order, little-endian and
+// big-endian; written in C's order, little-endian. bf16 and fp8 travel as their bits
 // ("<V2", "|V1") only when a dtype is given to read them as.
 #pragma once
 
