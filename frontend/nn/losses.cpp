@@ -7,6 +7,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/nn/wide.hpp"
+#include "tenon/gradient.hpp"
 #include "tenon/make.hpp"
 #include "tenon/promote.hpp"
 
@@ -46,6 +47,11 @@ struct Pair {
   DType dtype;
 };
 
+/// weight * x, where what weighs nothing counts nothing, however far it is.
+Tensor weighed(const Tensor& weight, const Tensor& x) {
+  return weight * where((weight == 0) & isinf(x), 0.0, x);
+}
+
 /// Sum over the classes of what each target says, in the shape of the labels.
 struct Targets {
   Tensor losses, weights;
@@ -73,7 +79,9 @@ Targets of_labels(const char* op, const Tensor& log_chances, const Tensor& label
       "[{}] expected integer labels in the shape of {} without axis {}, got {}", op,
       typed_shape(log_chances), axis, typed_shape(labels));
   const Size classes = log_chances.sizes()[static_cast<size_t>(axis)];
-  const Tensor label = labels.astype(DType::kI64);
+  // One of u64 that i64 does not hold is no class either.
+  const bool is_u64 = labels.dtype() == DType::kU64;
+  const Tensor label = (is_u64 ? labels.minimum(INT64_MAX) : labels).astype(DType::kI64);
   const auto of_label = [&](const Tensor& x) {
     return x.gather(axis, label.expand_dims(axis)).squeeze(axis);
   };
@@ -88,12 +96,12 @@ Targets of_labels(const char* op, const Tensor& log_chances, const Tensor& label
                typed_shape(*options.weight));
     weight = along(options.weight->astype(log_chances.dtype()), axis, rank);
     label_weights = of_label(weight.broadcast_to(log_chances.sizes()));
-    losses = losses * label_weights;
+    losses = weighed(label_weights, losses);
   }
   if (options.smoothing > 0) {
     const Tensor n = from_size(classes, labels.context()).astype(log_chances.dtype());
     losses = losses * (1 - options.smoothing) +
-             (-log_chances * weight).sum(axis) * (options.smoothing / n);
+             weighed(weight, -log_chances).sum(axis) * (options.smoothing / n);
   }
   const Tensor nan =
       full({}, std::numeric_limits<double>::quiet_NaN(), log_chances.dtype(), labels.context());
@@ -126,8 +134,8 @@ Tensor of_chances(const Tensor& log_chances, const Tensor& chances, DType dtype,
     const Tensor n = from_size(classes, chances.context()).astype(target.dtype());
     target = target * (1 - options.smoothing) + options.smoothing / n;
   }
-  Tensor losses = -log_chances * target;
-  if (options.weight) losses = losses * along(wide(*options.weight), axis, rank);
+  Tensor losses = weighed(target, -log_chances);
+  if (options.weight) losses = weighed(along(wide(*options.weight), axis, rank), losses);
   return reduced(losses.sum(axis), dtype, options.reduction);
 }
 
@@ -177,7 +185,8 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const ClassOpti
 
 Tensor kl_divergence(const Tensor& log_chances, const Tensor& target, Reduction reduction) {
   const Pair of("nn.kl_divergence", log_chances, target);
-  return reduced(xlogy(of.target, of.target) - of.target * of.prediction, of.dtype, reduction);
+  return reduced(xlogy(of.target, of.target) - weighed(of.target, of.prediction), of.dtype,
+                 reduction);
 }
 
 Tensor binary_cross_entropy(const Tensor& chances, const Tensor& target, Reduction reduction) {
@@ -193,7 +202,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
   const Pair of("nn.binary_cross_entropy_with_logits", logits, target);
   const Tensor yes = positive ? of.target * wide(*positive) : of.target;
   const Tensor& x = of.prediction;
-  return reduced(yes * softplus(-x) + (1 - of.target) * softplus(x), of.dtype, reduction);
+  return reduced(weighed(yes, softplus(-x)) + weighed(1 - of.target, softplus(x)), of.dtype,
+                 reduction);
 }
 
 Tensor hinge_loss(const Tensor& prediction, const Tensor& target, double margin,
@@ -203,9 +213,13 @@ Tensor hinge_loss(const Tensor& prediction, const Tensor& target, double margin,
 }
 
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double epsilon) {
-  const Tensor x = wide(a), y = wide(b);
-  const Tensor lengths = norm(x, 2, {axis}) * norm(y, 2, {axis});
-  return ((x * y).sum(axis) / lengths.maximum(epsilon)).astype(dtype_of(a));
+  // Parts of long vectors first become at most 1: their length may be beyond the dtype.
+  const auto unit = [&](const Tensor& v) {
+    const Tensor most = stop_gradient(v.abs().max(axis, /*keepdims=*/true).maximum(1.0));
+    const Tensor scale = where(isfinite(most), most, 1.0), part = v / scale;
+    return part / norm(part, 2, {axis}, /*keepdims=*/true).maximum(epsilon / scale);
+  };
+  return (unit(wide(a)) * unit(wide(b))).sum(axis).astype(dtype_of(a));
 }
 
 Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& target, double margin,

@@ -14,6 +14,9 @@ Tensor zero_like(const Tensor& x) { return constant_like(x, 0); }
 /// e^x - 1 for x <= 0; 0 elsewhere.
 Tensor expm1_below_zero(const Tensor& x) { return expm1(where(x > 0, zero_like(x), x)); }
 
+/// x where e^x is 0 in every dtype, if it was below: products with that are 0, and not NaN.
+Tensor above_underflow(const Tensor& x) { return x.maximum(constant_like(x, -1000)); }
+
 Tensor softplus_of(const Tensor& x) {
   return where(x < 0, zero_like(x), x) + log1p((-magnitude(x)).exp());
 }
@@ -37,7 +40,8 @@ Tensor gelu(const Tensor& x) {
   constexpr double kCube = 0.044715;
   constexpr double kTwice = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
   // Where x^3 overflows, e^-2u is 0 or infinity: x or 0.
-  const auto value = [&](const Tensor& v) {
+  const auto value = [&](const Tensor& x) {
+    const Tensor v = above_underflow(x);
     return v / ((v * (v * v * (-kTwice * kCube) - kTwice)).exp() + 1);
   };
   const auto gradient = [&](const Tensor& v, const Tensor& /*y*/, const Tensor& g) {
@@ -55,7 +59,15 @@ Tensor log_sigmoid(const Tensor& x) {
 }
 
 Tensor silu(const Tensor& x) {
-  return in_float(x, [](const Tensor& v) { return v * v.sigmoid(); });
+  const auto value = [](const Tensor& v) {
+    const Tensor at = above_underflow(v);
+    return at * at.sigmoid();
+  };
+  const auto gradient = [](const Tensor& v, const Tensor& /*y*/, const Tensor& g) {
+    const Tensor at = clip(v, -1000, 1000), s = at.sigmoid();
+    return g * (s + at * s * (1 - s));
+  };
+  return in_float(x, [&](const Tensor& v) { return with_gradient("silu", v, value, gradient); });
 }
 
 Tensor elu(const Tensor& x, double alpha) {
@@ -79,7 +91,8 @@ Tensor celu(const Tensor& x, double alpha) {
 
 Tensor mish(const Tensor& x) {
   // tanh(ln(1 + e)) = e (e + 2) / (e (e + 2) + 2), which is 1 from x = 20 on.
-  return in_float(x, [](const Tensor& v) {
+  return in_float(x, [](const Tensor& x) {
+    const Tensor v = above_underflow(x);
     const Tensor e = where(v > 20, constant_like(v, 20), v).exp();
     const Tensor w = e * (e + 2);
     return v * (w / (w + 2));
@@ -93,7 +106,7 @@ Tensor hardsigmoid(const Tensor& x) {
 }
 
 Tensor hardswish(const Tensor& x) {
-  return in_float(x, [](const Tensor& v) { return v * hardsigmoid(v); });
+  return in_float(x, [](const Tensor& v) { return above_underflow(v) * hardsigmoid(v); });
 }
 
 Tensor leaky_relu(const Tensor& x, double slope) {
@@ -101,13 +114,24 @@ Tensor leaky_relu(const Tensor& x, double slope) {
 }
 
 Tensor prelu(const Tensor& x, const Tensor& slope) {
-  return in_float("prelu", x, slope,
-                  [](const Tensor& v, const Tensor& s) { return where(v < 0, v * s, v); });
+  return in_float("prelu", x, slope, [](const Tensor& v, const Tensor& s) {
+    return where(v < 0, where(v < 0, v, zero_like(v)) * s, v);  // 0 times an infinity is not taken
+  });
 }
 
 Tensor gelu_exact(const Tensor& x) {
+  const auto share = [](const Tensor& v) { return erfc(v * (-std::numbers::sqrt2 / 2)) * 0.5; };
+  const auto value = [&](const Tensor& x) {
+    const Tensor v = above_underflow(x);
+    return v * share(v);
+  };
+  const auto gradient = [&](const Tensor& v, const Tensor& /*y*/, const Tensor& g) {
+    const Tensor at = clip(v, -40, 40);  // beyond, the density is 0 in every dtype
+    constexpr double kPeak = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+    return g * (share(at) + at * (at.square() * -0.5).exp() * kPeak);
+  };
   return in_float(x,
-                  [](const Tensor& v) { return v * 0.5 * erfc(v * (-std::numbers::sqrt2 / 2)); });
+                  [&](const Tensor& v) { return with_gradient("gelu_exact", v, value, gradient); });
 }
 
 }  // namespace tenon

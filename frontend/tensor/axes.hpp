@@ -66,12 +66,24 @@ inline Tensor part_of_last(const Tensor& x, const Size& begin, const Size& end) 
 
 /// The dtype that a function of real numbers of x has.
 inline DType real_dtype(const Tensor& x) { return is_float(x.dtype()) ? x.dtype() : DType::kF32; }
+/// The dtype that sums and products have, as in NumPy: integers below 64 bits and bools are
+/// counted.
+inline DType total_dtype(const Tensor& x) {
+  const DType dtype = x.dtype();
+  if (is_float(dtype)) return dtype;
+  return dtype == DType::kBool || is_signed(dtype) ? DType::kI64 : DType::kU64;
+}
 /// In f32 or f64, for what is rounded once at its end.
 inline Tensor as_real(const Tensor& x) {
   return x.dtype() == DType::kF64 || x.dtype() == DType::kF32 ? x : x.astype(DType::kF32);
 }
 inline Tensor rounded(const Tensor& x, DType dtype) {
   return x.dtype() == dtype ? x : x.astype(dtype);
+}
+
+/// Positions as i64. Numbers of u64 that it does not hold lie beyond every end, as they did.
+inline Tensor as_positions(const Tensor& index) {
+  return rounded(index.dtype() == DType::kU64 ? index.minimum(INT64_MAX) : index, DType::kI64);
 }
 
 inline Tensor is_nan(const Tensor& x) { return x != x; }

@@ -62,9 +62,8 @@ Tensor bincount(const Tensor& x, int64_t length, const Tensor& weights) {
   TN_REQUIRE(weights.shape() == x.shape(),
              "[bincount] expected a weight for each of {} integers, got {}", x.size(),
              weights.size());
-  // Numbers of u64 that i64 does not hold would wrap to negative ones: left out as well.
   return filled(x, {length}, 0, weights.dtype())
-      .scatter_add(0, x.ravel().astype(DType::kI64), weights.ravel());
+      .scatter_add(0, as_positions(x.ravel()), weights.ravel());
 }
 
 Tensor bincount(const Tensor& x, int64_t length) {
@@ -74,8 +73,7 @@ Tensor bincount(const Tensor& x, int64_t length) {
 Tensor bincount(const Tensor& x) {
   require_integers("bincount", x);
   if (x.size() == 0) return bincount(x, 0);
-  const bool is_u64 = x.dtype() == DType::kU64;
-  const Tensor wide = (is_u64 ? x.minimum(INT64_MAX) : x).astype(DType::kI64);
+  const Tensor wide = as_positions(x);
   const Tensor least = wide.min(), most = wide.max();
   realize({least, most});
   TN_REQUIRE(read_count(least) >= 0, "[bincount] expected integers of at least 0, got {}",

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "core/support/error.hpp"
+#include "frontend/tensor/formula.hpp"
 #include "frontend/tensor/random_bits.hpp"
 #include "tenon/sort.hpp"
 
@@ -113,6 +114,39 @@ Tensor poisson_rejection(const Key& key, const Tensor& rate, const std::vector<i
   return first_accepted(k.maximum(0), fast | (inside & (left <= right)));
 }
 
+/// Of the standard normal distribution, the share above x >= 0 by the density there: Mills's ratio.
+/// From 5 on by Laplace's continued fraction.
+double mills_ratio(double x) {
+  const double root = std::sqrt(std::numbers::pi / 2);
+  if (x < 5) return root * std::erfc(x / std::numbers::sqrt2) * std::exp(x * x / 2);
+  double rest = x;
+  for (int k = 100; k > 0; --k) rest = x + k / rest;
+  return 1 / rest;
+}
+Tensor mills_ratio(const Tensor& x) {
+  return scaled_erfc(x * (1 / std::numbers::sqrt2)) * std::sqrt(std::numbers::pi / 2);
+}
+
+/// Normal draws between 1 <= low < high. The share above x, as a part of that above `low`, is
+/// uniform; x = low + t follows from its logarithm by Newton's method, which comes from above.
+Tensor normal_tail(const Tensor& u, double low, double high) {
+  const double at_low = mills_ratio(low);
+  const double width =
+      std::isinf(high)
+          ? -1
+          : std::expm1((low - high) * ((low + high) / 2) + std::log(mills_ratio(high) / at_low));
+  const Tensor log_share = log1p(u * width);
+  const Tensor twice = log_share * -2;
+  Tensor t = twice / ((twice + std::min(low * low, 0x1p120)).sqrt() + low);
+  const int steps = u.dtype() == DType::kF64 ? 4 : 3;
+  for (int step = 0; step < steps; ++step) {
+    const Tensor ratio = mills_ratio(t + low);
+    const Tensor above = t * (t + 2 * low) * -0.5 + (ratio * (1 / at_low)).log() - log_share;
+    t = (t + ratio * above).maximum(0);
+  }
+  return t + low;
+}
+
 }  // namespace
 
 Tensor truncated_normal(const Key& key, std::vector<int64_t> shape, double low, double high,
@@ -122,12 +156,17 @@ Tensor truncated_normal(const Key& key, std::vector<int64_t> shape, double low, 
              dtype_name(dtype));
   key.use("truncated_normal");
   const DType inside = dtype == DType::kF64 ? dtype : DType::kF32;
-  const double from = std::erf(low / std::numbers::sqrt2),
-               to = std::erf(high / std::numbers::sqrt2);
-  const double most = inside == DType::kF64 ? 1 - 0x1p-53 : 1 - 0x1p-24;
-  const Tensor u = unit_uniform(key, shape, inside) * (to - from) + from;
-  const Tensor x = inverse_erf(u.maximum(-most).minimum(most)) * std::numbers::sqrt2;
-  return x.maximum(low).minimum(high).astype(dtype);
+  const Tensor u = unit_uniform(key, shape, inside);
+  const auto between = [&] {
+    if (low >= 1) return normal_tail(u, low, high);
+    if (high <= -1) return -normal_tail(u, -high, -low);
+    const double from = std::erf(low / std::numbers::sqrt2),
+                 to = std::erf(high / std::numbers::sqrt2);
+    const double most = inside == DType::kF64 ? 1 - 0x1p-53 : 1 - 0x1p-24;
+    const Tensor share = u * (to - from) + from;
+    return inverse_erf(share.maximum(-most).minimum(most)) * std::numbers::sqrt2;
+  };
+  return between().maximum(low).minimum(high).astype(dtype);
 }
 
 Tensor exponential(const Key& key, std::vector<int64_t> shape, const Tensor& rate, DType dtype) {

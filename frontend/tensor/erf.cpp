@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The error function and its complement: in f32 as Cephes' ndtrf.c, in f64 as fdlibm's s_erf.c.
 #include <cmath>
+#include <numbers>
 
 #include "frontend/tensor/formula.hpp"
 
@@ -45,8 +46,8 @@ Tensor gauss(const Tensor& x) {
   return (-(h * h)).exp() * ((h - x) * (h + x)).exp();
 }
 
-/// erfc(x) of f32 for x >= 1.
-Tensor erfc_far_single(const Tensor& x) {
+/// e^(x^2) erfc(x) of f32 for x >= 1.
+Tensor scaled_far_single(const Tensor& x) {
   const Tensor q = 1 / x, z = q * q;
   const Tensor below_two =
       polynomial(z, {2.326819970068386e-2, -1.387039388740657e-1, 3.687424674597105e-1,
@@ -55,11 +56,11 @@ Tensor erfc_far_single(const Tensor& x) {
   const Tensor from_two = polynomial(
       z, {-1.047766399936249e1, 1.297719955372516e1, -7.495518717768503, 2.921019019210786,
           -1.015265279202700, 4.218463358204948e-1, -2.820767439740514e-1, 5.641895067754075e-1});
-  return gauss(x) * q * where(x < 2, below_two, from_two);
+  return q * where(x < 2, below_two, from_two);
 }
 
-/// erfc(x) of f64 for x >= 1.25.
-Tensor erfc_far_double(const Tensor& x) {
+/// ln(x e^(x^2) erfc(x)) + 0.5625 of f64 for x >= 1.25.
+Tensor log_far_double(const Tensor& x) {
   const Tensor q = 1 / x, s = q * q;
   const Tensor a =
       polynomial(s,
@@ -77,9 +78,13 @@ Tensor erfc_far_double(const Tensor& x) {
       polynomial(s, {-2.24409524465858183362e1, 4.74528541206955367215e2, 2.55305040643316442583e3,
                      3.19985821950859553908e3, 1.53672958608443695994e3, 3.25792512996573918826e2,
                      3.03380607434824582924e1, 1});
+  return where(x < 1 / 0.35, a, b);
+}
+
+Tensor erfc_far_double(const Tensor& x) {
   const Tensor h = leading(x);
-  const Tensor rest = (h - x) * (h + x) + where(x < 1 / 0.35, a, b);
-  return (-(h * h) - 0.5625).exp() * rest.exp() * q;
+  const Tensor rest = (h - x) * (h + x) + log_far_double(x);
+  return (-(h * h) - 0.5625).exp() * rest.exp() * (1 / x);
 }
 
 /// x and erf(x) - x where x is near 0, else erfc(|x|).
@@ -93,7 +98,7 @@ ErfParts parts(const Tensor& x) {
   Tensor far = where(near, one, where(size > end, constant_like(x, end), size));
   const Tensor small = where(near, x, constant_like(x, 0));
   const Tensor rest = small * erf_tail(small);
-  if (!is_double(x)) return {near, small, rest, erfc_far_single(far)};
+  if (!is_double(x)) return {near, small, rest, gauss(far) * scaled_far_single(far)};
   const Tensor middle = size < 1.25;
   const Tensor between = where(middle, far, one);
   far = where(middle, constant_like(x, 2), far);
@@ -101,24 +106,43 @@ ErfParts parts(const Tensor& x) {
           where(middle, 1 - kErfMiddle - erf_middle(between), erfc_far_double(far))};
 }
 
+/// 2/sqrt(pi) e^(-x^2); from the end on that is 0.
+Tensor erf_gradient(const Tensor& x, const Tensor& /*y*/, const Tensor& adjoint) {
+  const double end = is_double(x) ? 28 : 11;
+  return adjoint * (gauss(clip(x, -end, end)) * (2 * std::numbers::inv_sqrtpi));
+}
+
 }  // namespace
 
+Tensor scaled_erfc(const Tensor& x) {
+  const Tensor near = x < (is_double(x) ? 1.25 : 1.0), one = constant_like(x, 1);
+  const Tensor below = where(near, x, one), far = where(near, constant_like(x, 2), x);
+  const Tensor beyond =
+      is_double(x) ? (log_far_double(far) - 0.5625).exp() / far : scaled_far_single(far);
+  return where(near, erfc(below) * below.square().exp(), beyond);
+}
+
 Tensor erf(const Tensor& x) {
-  return in_float(x, [](const Tensor& v) {
+  const auto value = [](const Tensor& v) {
     const ErfParts p = parts(v);
     const Tensor far = 1 - p.erfc;
     return where(p.near, p.small + p.erf_rest, where(v < 0, -far, far));
-  });
+  };
+  return in_float(x, [&](const Tensor& v) { return with_gradient("erf", v, value, erf_gradient); });
 }
 
 Tensor erfc(const Tensor& x) {
-  return in_float(x, [](const Tensor& v) {
+  const auto value = [](const Tensor& v) {
     const ErfParts p = parts(v);
     // The difference from 1/2 is exact, that from 1 is not.
     const Tensor near =
         where(p.small > 0.25, 0.5 - (p.small - 0.5 + p.erf_rest), 1 - (p.small + p.erf_rest));
     return where(p.near, near, where(v < 0, 2 - p.erfc, p.erfc));
-  });
+  };
+  const auto gradient = [](const Tensor& v, const Tensor& y, const Tensor& g) {
+    return -erf_gradient(v, y, g);
+  };
+  return in_float(x, [&](const Tensor& v) { return with_gradient("erfc", v, value, gradient); });
 }
 
 }  // namespace tenon

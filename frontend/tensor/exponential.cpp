@@ -91,7 +91,8 @@ Tensor logaddexp(const Tensor& a, const Tensor& b) {
 
 Tensor xlogy(const Tensor& x, const Tensor& y) {
   return in_float("xlogy", x, y, [](const Tensor& v, const Tensor& w) {
-    const Tensor none = (v == 0) & (w == w);  // NOLINT(misc-redundant-expression): not NaN
+    // A logarithm that is no number does not count; one that is makes the slope by x.
+    const Tensor none = (v == 0) & ((w <= 0) | (w == kInfinity));
     return where(none, constant_like(v, 0), v * where(none, constant_like(w, 1), w).log());
   });
 }
@@ -106,10 +107,12 @@ Tensor sinh(const Tensor& x) {
 }
 
 Tensor cosh(const Tensor& x) {
-  return in_float(x, [](const Tensor& v) {
+  const auto value = [](const Tensor& v) {
     const Tensor half = half_exp(v.abs());
     return half + 0.25 / half;
-  });
+  };
+  const auto slope = [](const Tensor& v, const Tensor& /*y*/) { return sinh(v); };
+  return in_float(x, [&](const Tensor& v) { return with_slope("cosh", v, value, slope); });
 }
 
 Tensor tanh(const Tensor& x) {
@@ -145,20 +148,31 @@ Tensor asinh(const Tensor& x) {
 }
 
 Tensor acosh(const Tensor& x) {
-  return in_float(x, [](const Tensor& v) {
+  const auto value = [](const Tensor& v) {
     const Tensor large = is_large(v);
     const Tensor t = where(large, constant_like(v, 1), v - 1);
     const Tensor u = t + (t + t + t * t).sqrt();
     return log1p_or_log_of_twice(large, v, where(v < 1, constant_like(v, -2), u));  // NaN below 1
-  });
+  };
+  // In two roots: x^2 may overflow.
+  const auto slope = [](const Tensor& v, const Tensor& /*y*/) {
+    return 1 / ((v - 1).sqrt() * (v + 1).sqrt());
+  };
+  return in_float(x, [&](const Tensor& v) { return with_slope("acosh", v, value, slope); });
 }
 
 Tensor atanh(const Tensor& x) {
-  return in_float(x, [](const Tensor& v) {
+  const auto value = [](const Tensor& v) {
     const Tensor size = magnitude(v);
     const Tensor a = where(size > 1, constant_like(v, std::nan("")), size), twice = a + a;
     return odd(v, log1p_of(twice + twice * a / (1 - a)) * 0.5);
-  });
+  };
+  const auto slope = [](const Tensor& v, const Tensor& /*y*/) {
+    const Tensor size = magnitude(v);  // 1 - |x| is no -0
+    const Tensor a = where(size > 1, constant_like(v, std::nan("")), size);
+    return 1 / ((1 - a) * (1 + a));
+  };
+  return in_float(x, [&](const Tensor& v) { return with_slope("atanh", v, value, slope); });
 }
 
 }  // namespace tenon

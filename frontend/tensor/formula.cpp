@@ -16,6 +16,17 @@ Tensor with_gradient(
   return function({x})[0];
 }
 
+Tensor times_slope(const Tensor& adjoint, const Tensor& slope) {
+  return where(adjoint == 0, constant_like(adjoint, 0), adjoint * slope);
+}
+
+Tensor with_slope(const char* name, const Tensor& x, const std::function<Tensor(const Tensor&)>& f,
+                  const std::function<Tensor(const Tensor&, const Tensor&)>& slope) {
+  return with_gradient(name, x, f, [&](const Tensor& v, const Tensor& y, const Tensor& g) {
+    return times_slope(g, slope(v, y));
+  });
+}
+
 Tensor polynomial(const Tensor& x, std::initializer_list<double> coefficients) {
   const double* next = coefficients.begin();
   Tensor sum = constant_like(x, *next++);
@@ -37,7 +48,13 @@ Tensor leading(const Tensor& x) {
 }
 
 Product exact_product(const Tensor& x, const Tensor& y) {
-  const Tensor x0 = leading(x), x1 = x - x0, y0 = leading(y), y1 = y - y0;
+  // Rounded to half of the bits: what is left over has one bit less, and a sign.
+  const auto half = [](const Tensor& a) {
+    const uint64_t last = is_double(a) ? uint64_t{1} << 27 : uint64_t{1} << 12;
+    const Tensor word = a.bit_cast(bits_dtype(a)) + last / 2;
+    return (word & (is_double(a) ? ~(last - 1) : 0xFFFFFFFF & ~(last - 1))).bit_cast(a.dtype());
+  };
+  const Tensor x0 = half(x), x1 = x - x0, y0 = half(y), y1 = y - y0;
   const Tensor product = x * y;
   return {product, ((x0 * y0 - product) + x0 * y1 + x1 * y0) + x1 * y1};
 }

@@ -44,13 +44,20 @@ Tensor with_gradient(
     const char* name, const Tensor& x, const std::function<Tensor(const Tensor&)>& f,
     const std::function<Tensor(const Tensor&, const Tensor&, const Tensor&)>& gradient);
 
+/// The same by the slope, of x and f(x), which may be infinite: what does not count, an adjoint of
+/// 0, gets 0.
+Tensor with_slope(const char* name, const Tensor& x, const std::function<Tensor(const Tensor&)>& f,
+                  const std::function<Tensor(const Tensor&, const Tensor&)>& slope);
+Tensor times_slope(const Tensor& adjoint, const Tensor& slope);
+
 /// By Horner's rule, the highest power first.
 Tensor polynomial(const Tensor& x, std::initializer_list<double> coefficients);
 /// |x| whose slope at 0 is 1 and not 0, as that of the branch for x >= 0 which goes on from it.
 Tensor magnitude(const Tensor& x);
 /// f(x) of an odd function from f(|x|), whose slope at 0 is 1.
 Tensor odd(const Tensor& x, const Tensor& of_magnitude);
-/// x without the lower half of its significant bits, so that products of two such are exact.
+/// x without the lower half of its significant bits, so that products of two such are exact. What
+/// is left over may have one bit more.
 Tensor leading(const Tensor& x);
 /// x y as a rounded product and what was rounded away: T. J. Dekker, 1971.
 struct Product {
@@ -59,6 +66,8 @@ struct Product {
 Product exact_product(const Tensor& x, const Tensor& y);
 /// e^x / 2 for x >= 0, which overflows where that does and not before.
 Tensor half_exp(const Tensor& x);
+/// e^(x^2) erfc(x) for x >= 0, which does not underflow.
+Tensor scaled_erfc(const Tensor& x);
 /// An integer as unsigned bits of the same width as the float x.
 DType bits_dtype(const Tensor& x);
 

@@ -110,7 +110,7 @@ class Brackets {
     if (!is_mask(at)) {
       TN_REQUIRE(is_int(at.dtype()), "[index] expected an index of integers or bools, got {}",
                  dtype_name(at.dtype()));
-      lookups_.push_back({axis_++, at.astype(DType::kI64)});
+      lookups_.push_back({axis_++, as_positions(at)});
       return;
     }
     TN_REQUIRE(at.rank() > 0, "[index] expected a mask of rank 1 or more, got rank 0");

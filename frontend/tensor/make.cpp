@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/ir/narrow_float.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
 #include "frontend/tensor/formula.hpp"
@@ -34,6 +35,31 @@ Wide as_wide(const Number& number) {
   return static_cast<uint64_t>(number.as("arange", DType::kU64).as_int());
 }
 
+/// Throws for a number among first, first + by, .. that a float dtype would round. Those between
+/// two powers of two lie on one grid: the first of them tells, and the step where there is a
+/// second.
+void require_exact(Wide first, Wide by, Wide count, DType dtype) {
+  if (!is_float(dtype)) return;
+  const int bits = float_format(dtype).mantissa_bits + 1;
+  const Wide step = by < 0 ? -by : by;
+  const auto above = [&](Wide way) { return (way + step - 1) / step; };
+  for (Wide i = 0; i < count;) {
+    const Wide n = first + i * by, size = n < 0 ? -n : n;
+    const bool grows = n == 0 || (n < 0) == (by < 0);
+    int binade = bits;  // size < 2^binade
+    while (size >> binade != 0) ++binade;
+    const Wide grid = Wide{1} << (binade - bits), end = Wide{1} << binade, begin = end / 2;
+    const Wide more = grows            ? above(end - size)
+                      : binade == bits ? above(end + size)
+                                       : (size - begin) / step + 1;
+    const Wide wrong = n % grid != 0 ? n : n + by;
+    TN_REQUIRE(wrong % grid == 0 || (n % grid == 0 && (more == 1 || i + 1 == count)),
+               "[arange] expected numbers that {} holds, got {}", dtype_name(dtype),
+               static_cast<double>(wrong));
+    i += more;
+  }
+}
+
 /// first, first + distance, ..: in whole numbers, all of which the dtype holds.
 Tensor whole_range(const Number& begin, const Number& end, const Number& step, DType dtype,
                    Context& context) {
@@ -49,6 +75,7 @@ Tensor whole_range(const Number& begin, const Number& end, const Number& step, D
   TN_REQUIRE(!beyond || std::min(first, last) >= 0,
              "[arange] expected numbers that i64 holds or u64 holds, got {} to {}", begin.text(),
              end.text());
+  require_exact(first, by, count, dtype);
   begin.as("arange", dtype);
   (last < 0 ? Number(static_cast<int64_t>(last)) : Number(static_cast<uint64_t>(last)))
       .as("arange", dtype);
@@ -117,7 +144,10 @@ Tensor ones(const Sizes& shape, DType dtype, Context& context) {
 
 Tensor arange(const Size& n, DType dtype, Context& context) {
   TN_REQUIRE(n.minimum() >= 0, "[arange] expected a size of at least 0, got {}", n.text());
-  if (n.maximum() > 0) Number(n.maximum() - 1).as("arange", dtype);
+  if (n.maximum() > 0) {
+    require_exact(0, 1, n.maximum(), dtype);
+    Number(n.maximum() - 1).as("arange", dtype);
+  }
   Builder& builder = builder_of(context);
   const NodeRef index = builder.index(0, {dim_of(n)});
   return make_tensor(context, dtype == DType::kI64 ? index : builder.cast(index, dtype));
@@ -142,6 +172,10 @@ Tensor arange(Number begin, Number end, Number step, std::optional<DType> dtype,
   const DType wanted = dtype.value_or(DType::kF32);
   TN_REQUIRE(is_float(wanted), "[arange] expected a float dtype for {}, {} and {}, got {}",
              begin.text(), end.text(), step.text(), dtype_name(wanted));
+  for (const double end_of : {from, from + (count - 1) * by})
+    TN_REQUIRE(
+        count == 0 || std::isfinite(cast(Scalar::of(DType::kF64, end_of), wanted).as_double()),
+        "[arange] expected numbers that {} holds, got {}", dtype_name(wanted), end_of);
   const DType inside = dtype_bits(wanted) < 32 ? DType::kF32 : wanted;
   return (positions(context, 0, {size}).astype(inside) * by + from).astype(wanted);
 }

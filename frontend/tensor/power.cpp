@@ -6,7 +6,7 @@
 
 #include "core/support/error.hpp"
 #include "core/support/process.hpp"
-#include "frontend/tensor/formula.hpp"
+#include "frontend/tensor/float_parts.hpp"
 #include "tenon/gradient.hpp"
 
 namespace tenon {
@@ -22,7 +22,6 @@ struct LogConstants {
   double series[6];
   double c, c_high, c_low;
   double half_high, half_low;  ///< log2(1.5)
-  int mantissa_bits, bias;
 };
 constexpr LogConstants kSingle = {{2.0697501302e-01, 2.3066075146e-01, 2.7272811532e-01,
                                    3.3333334327e-01, 4.2857143283e-01, 6.0000002384e-01},
@@ -30,9 +29,7 @@ constexpr LogConstants kSingle = {{2.0697501302e-01, 2.3066075146e-01, 2.7272811
                                   9.6191406250e-01,
                                   -1.1736857402e-04,
                                   5.8496093750e-01,
-                                  1.5632208477e-06,
-                                  23,
-                                  127};
+                                  1.5632208477e-06};
 constexpr LogConstants kDouble = {
     {2.06975017800338417784e-01, 2.30660745775561754067e-01, 2.72728123808534006489e-01,
      3.33333329818377432918e-01, 4.28571428578550184252e-01, 5.99999999999994648725e-01},
@@ -40,35 +37,27 @@ constexpr LogConstants kDouble = {
     9.61796700954437255859e-01,
     -7.02846165095275826516e-09,
     5.84962487220764160156e-01,
-    1.35003920212974897128e-08,
-    52,
-    1023};
+    1.35003920212974897128e-08};
 
 const LogConstants& constants(const Tensor& x) { return is_double(x) ? kDouble : kSingle; }
-
-/// 2^n of whole n in the range of normal numbers, exact on every device.
-Tensor power_of_two(const Tensor& n) {
-  const LogConstants& k = constants(n);
-  const Tensor exponent = n.astype(is_double(n) ? DType::kI64 : DType::kI32) + k.bias;
-  return (exponent << k.mantissa_bits).bit_cast(n.dtype());
-}
 
 /// log2(x) of positive finite x, good to half as many bits again as x has: fdlibm, e_pow.c.
 Pair log2_pair(const Tensor& x) {
   const LogConstants& k = constants(x);
+  const FloatLayout layout = float_layout(x);
   const DType bits = bits_dtype(x);
   const double least = is_double(x) ? 0x1p-1022 : 0x1p-126, scale = is_double(x) ? 0x1p54 : 0x1p24;
   const Tensor subnormal = x < least, one = constant_like(x, 1), zero = constant_like(x, 0);
   const Tensor word = where(subnormal, x * scale, x).bit_cast(bits);
-  const uint64_t fraction = (uint64_t{1} << k.mantissa_bits) - 1;
-  const uint64_t exponent_of_one = static_cast<uint64_t>(k.bias) << k.mantissa_bits;
+  const uint64_t fraction = (uint64_t{1} << layout.mantissa_bits) - 1;
+  const uint64_t exponent_of_one = static_cast<uint64_t>(layout.bias) << layout.mantissa_bits;
   const Tensor mantissa = ((word & fraction) | exponent_of_one).bit_cast(x.dtype());  // [1, 2)
   // Beside 1, 1.5 or 2, whichever is near.
   const Tensor first = mantissa<std::sqrt(1.5), last = mantissa> std::sqrt(3.0);
   const Tensor m = where(last, mantissa * 0.5, mantissa);
   const Tensor second = where(first | last, zero, one);
   const Tensor base = second * 0.5 + 1;
-  const Tensor exponent = (word >> k.mantissa_bits).astype(x.dtype()) - k.bias +
+  const Tensor exponent = (word >> layout.mantissa_bits).astype(x.dtype()) - layout.bias +
                           where(last, one, zero) -
                           where(subnormal, constant_like(x, std::log2(scale)), zero);
 
@@ -131,26 +120,39 @@ Tensor float_power(const Tensor& x, const Tensor& y) {
                where(broken, constant_like(x, std::nan("")), signed_value));
 }
 
-/// By (x, y, z = x^y, adjoint of z), as JAX: y z / x and ln(x) z, each with its value at x = 0.
-std::vector<Tensor> power_gradient(const std::vector<Tensor>& in) {
+/// y p and ln(x) z of z = x^y and p = x^(y-1). Where p is beyond the dtype y z / x need not be.
+/// Where z is 0 it stays so for y near.
+std::vector<Tensor> power_gradient(const std::vector<Tensor>& in, const Tensor& p) {
   const Tensor &x = in[0], &y = in[1], &z = in[2], &adjoint = in[3];
-  const Tensor one = constant_like(x, 1), zero = constant_like(x, 0);
-  const Tensor infinity = constant_like(x, std::numeric_limits<double>::infinity());
-  const Tensor base = where(x == 0, one, x);
-  // With the slope that goes on from there: x and its root, which are 0 here.
-  const Tensor above_one = where(y == 2, x * 2, where(y < 2, x.sqrt(), zero));
-  const Tensor at_zero = where(y == 1, one, where(y > 1, above_one, infinity));
-  const Tensor by_x = where(y == 0, zero, where(x == 0, at_zero, y * (z / base)));
-  return {adjoint * by_x, adjoint * (base.log() * z)};
+  const Tensor zero = constant_like(x, 0);
+  const Tensor beyond = isinf(p) & isfinite(x) & (x != 0);
+  const Tensor by_x = where(beyond, y / where(beyond, x, constant_like(x, 1)) * z, y * p);
+  return {times_slope(adjoint, where(y == 0, zero, by_x)),
+          times_slope(adjoint, where(z == 0, zero, x.log() * z))};
+}
+
+std::vector<Tensor> power_of(const std::vector<Tensor>& in) { return {float_power(in[0], in[1])}; }
+
+/// x^(y-1) in a gradient: its own one takes the next power from it by a division.
+Tensor next_power(const Tensor& x, const Tensor& y) {
+  const ForkHold hold;  // before the lock of what is made once
+  static const auto& power =
+      *new TensorFunction(composite("pow", power_of, [](const std::vector<Tensor>& in) {
+        const Tensor &x = in[0], &y = in[1], &z = in[2];
+        const Tensor one = constant_like(x, 1), zero = constant_like(x, 0);
+        const Tensor at_zero = where(y == 1, one, where(y > 1, zero, constant_like(x, kInfinity)));
+        return power_gradient(in, where(x == 0, at_zero, z / where(x == 0, one, x)));
+      }));
+  return power({x, y})[0];
 }
 
 /// The bits that float_power works on have no derivative.
 Tensor differentiable_power(const Tensor& x, const Tensor& y) {
   const ForkHold hold;  // before the lock of what is made once
-  static const auto& power = *new TensorFunction(composite(
-      "pow",
-      [](const std::vector<Tensor>& in) { return std::vector<Tensor>{float_power(in[0], in[1])}; },
-      power_gradient));
+  static const auto& power =
+      *new TensorFunction(composite("pow", power_of, [](const std::vector<Tensor>& in) {
+        return power_gradient(in, next_power(in[0], in[1] - 1));
+      }));
   return power({x, y})[0];
 }
 
@@ -172,6 +174,12 @@ Tensor integer_power(const Tensor& x, const Tensor& y) {
 /// Of a float.
 Tensor power_of_number(const Tensor& x, double exponent) {
   const double size = std::abs(exponent);
+  if (size == 0)  // 1 of every x, of NaN too, and a path for gradients
+    return with_gradient(
+        "pow", x, [](const Tensor& v) { return constant_like(v, 1); },
+        [](const Tensor& /*v*/, const Tensor& /*y*/, const Tensor& g) {
+          return constant_like(g, 0);
+        });
   // A few factors stay exact for exact values.
   if (size == std::floor(size) && size <= 8) {
     Tensor base = exponent < 0 ? x.reciprocal() : x;
@@ -212,10 +220,8 @@ Tensor cbrt(const Tensor& x) {
     const Tensor root = guess - (guess - a / (guess * guess)) * (1.0 / 3);  // Newton
     return where(edge, v, where(v < 0, -root, root));
   };
-  const auto gradient = [](const Tensor& /*v*/, const Tensor& y, const Tensor& g) {
-    return g / (y.square() * 3);
-  };
-  return in_float(x, [&](const Tensor& v) { return with_gradient("cbrt", v, value, gradient); });
+  const auto slope = [](const Tensor& /*v*/, const Tensor& y) { return 1 / (y.square() * 3); };
+  return in_float(x, [&](const Tensor& v) { return with_slope("cbrt", v, value, slope); });
 }
 
 }  // namespace tenon

@@ -37,7 +37,8 @@ Term reduced_to(Term term, const std::set<int>& needed) {
     else
       gone.push_back(static_cast<int>(i));
   }
-  return {gone.empty() ? term.x : term.x.sum(gone), kept};
+  if (!gone.empty()) term.x = term.x.sum(gone, /*keepdims=*/false, term.x.dtype());
+  return {std::move(term.x), kept};
 }
 
 Term in_order(const Term& term, const Labels& order) {
@@ -330,8 +331,8 @@ Tensor kron(const Tensor& a, const Tensor& b) {
   return (a.reshape(x) * b.reshape(y)).reshape(whole);
 }
 
-Tensor trace(const Tensor& x, int64_t offset, int axis1, int axis2) {
-  return diagonal(x, offset, axis1, axis2).sum(-1);
+Tensor trace(const Tensor& x, int64_t offset, int axis1, int axis2, std::optional<DType> dtype) {
+  return diagonal(x, offset, axis1, axis2).sum(-1, /*keepdims=*/false, dtype);
 }
 
 }  // namespace tenon

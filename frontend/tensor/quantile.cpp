@@ -51,9 +51,10 @@ Tensor at_quantile(const Tensor& sorted, double q, Quantile method) {
   }
   if (part == 0) return at(below);
   const Tensor low = at(below), high = at(above), step = high - low;
-  // From the nearer neighbour, and no step between equal infinities.
+  // From the nearer neighbour, but by shares where there is no step, and none between equals.
   const Tensor between = part < 0.5 ? low + step * part : high - step * (1 - part);
-  return where(low == high, low, between);
+  const Tensor shares = low * (1 - part) + high * part;
+  return where(low == high, low, where(isfinite(step), between, shares));
 }
 
 }  // namespace

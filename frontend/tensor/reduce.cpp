@@ -23,11 +23,11 @@ void require_float(const char* op, const Tensor& x) {
 
 }  // namespace
 
-Tensor sum(const Tensor& x, const Axes& axis, bool keepdims) {
-  return reduce("sum", Op::ADD, x, axis, keepdims);
+Tensor sum(const Tensor& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
+  return reduce("sum", Op::ADD, rounded(x, dtype.value_or(total_dtype(x))), axis, keepdims);
 }
-Tensor prod(const Tensor& x, const Axes& axis, bool keepdims) {
-  return reduce("prod", Op::MUL, x, axis, keepdims);
+Tensor prod(const Tensor& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
+  return reduce("prod", Op::MUL, rounded(x, dtype.value_or(total_dtype(x))), axis, keepdims);
 }
 Tensor max(const Tensor& x, const Axes& axis, bool keepdims) {
   return reduce("max", Op::MAX, x, axis, keepdims);

@@ -4,7 +4,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
-#include "frontend/tensor/formula.hpp"
+#include "frontend/tensor/float_parts.hpp"
 #include "frontend/tensor/sizes.hpp"
 
 namespace tenon {
@@ -62,15 +62,13 @@ Tensor arg_extreme(const char* op, const Tensor& x, const Axes& axis, bool keepd
 }  // namespace
 
 Tensor any(const Tensor& x, const Axes& axis, bool keepdims) {
-  return is_set(x).sum(normalise_axes("any", axis, x.rank()), keepdims);  // + of bools is or
+  return is_set(x).sum(normalise_axes("any", axis, x.rank()), keepdims, DType::kBool);
 }
 Tensor all(const Tensor& x, const Axes& axis, bool keepdims) {
-  return is_set(x).prod(normalise_axes("all", axis, x.rank()), keepdims);
+  return is_set(x).prod(normalise_axes("all", axis, x.rank()), keepdims, DType::kBool);
 }
 Tensor count_nonzero(const Tensor& x, const Axes& axis, bool keepdims) {
-  return is_set(x)
-      .astype(DType::kI64)
-      .sum(normalise_axes("count_nonzero", axis, x.rank()), keepdims);
+  return is_set(x).sum(normalise_axes("count_nonzero", axis, x.rank()), keepdims);
 }
 
 Tensor argmax(const Tensor& x, const Axes& axis, bool keepdims) {
@@ -121,19 +119,26 @@ Tensor norm(const Tensor& x, double p, const Axes& axis, bool keepdims) {
   if (!(p > 0 && std::isfinite(p))) require_elements("norm", x, axes);
   const DType dtype = real_dtype(x);
   if (x.rank() == 0) return norm(x.reshape({1}), p, {0}, false);
-  const Tensor size = as_real(x).abs();
+  const Tensor wide = as_real(x), size = wide.abs();
   if (std::isinf(p))
     return rounded(p > 0 ? size.max(axes, keepdims) : size.min(axes, keepdims), dtype);
   if (p == 0) return rounded((size != 0).astype(size.dtype()).sum(axes, keepdims), dtype);
   if (p == 1) return rounded(size.sum(axes, keepdims), dtype);
-  // Roots and broken powers have no finite slope at 0: that branch takes another number.
-  const Tensor none = size == 0;
-  const bool whole = p > 0 && p == std::floor(p);
-  const Tensor powers =
-      whole ? size.pow(p) : where(none, p > 0 ? 0.0 : INFINITY, where(none, 1, size).pow(p));
-  const Tensor total = powers.sum(axes, keepdims);
-  const Tensor empty = total == 0;
-  return rounded(where(empty, p > 0 ? 0.0 : INFINITY, where(empty, 1, total).pow(1 / p)), dtype);
+  const auto value = [&](const Tensor& v) {
+    const Tensor of = v.abs();
+    // What decides: the largest, and of negative powers the smallest.
+    const Scale scale =
+        power_scale(p > 0 ? of.max(axes, /*keepdims=*/true) : of.min(axes, /*keepdims=*/true));
+    return (of * scale.down).pow(p).sum(axes, /*keepdims=*/true).pow(1 / p) * scale.up;
+  };
+  // Roots and broken powers have no finite slope at 0: there it is 0.
+  const auto gradient = [&](const Tensor& v, const Tensor& y, const Tensor& g) {
+    const Tensor none = (v == 0) | (y == 0);
+    const Tensor share = where(none, 1, v.abs()) / where(none, 1, y);
+    return where(none, 0, g * copysign(p == 2 ? share : share.pow(p - 1), v));
+  };
+  const Tensor result = with_gradient("norm", wide, value, gradient);
+  return rounded(keepdims ? result : drop_axes(result, axes), dtype);
 }
 
 Tensor logsumexp(const Tensor& x, const Axes& axis, bool keepdims) {
@@ -145,9 +150,11 @@ Tensor logsumexp(const Tensor& x, const Axes& axis, bool keepdims) {
     const Tensor most = finite_max(v, axes);
     return (v - most).exp().sum(axes, /*keepdims=*/true).log() + most;
   };
-  const auto gradient = [](const Tensor& v, const Tensor& y, const Tensor& g) {
-    // Of nothing but -Inf each one's part is 0.
-    return g * (v - where(isfinite(y), y, 0)).exp();
+  // Not e^(x - y): the rounding of y counts there. Of nothing but -Inf each one's part is 0.
+  const auto gradient = [&axes](const Tensor& v, const Tensor& /*y*/, const Tensor& g) {
+    const Tensor powers = (v - finite_max(v, axes)).exp();
+    const Tensor total = powers.sum(axes, /*keepdims=*/true);
+    return powers * (g / where(total == 0, 1, total));
   };
   const Tensor result = with_gradient("logsumexp", wide, value, gradient);
   return rounded(keepdims ? result : drop_axes(result, axes), dtype);

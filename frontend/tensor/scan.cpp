@@ -28,14 +28,18 @@ class Combination {
 class BySum final : public Combination {
  public:
   BySum() : Combination(0) {}
-  Tensor total(const Tensor& x, int axis) const override { return x.sum(axis); }
+  Tensor total(const Tensor& x, int axis) const override {
+    return x.sum(axis, /*keepdims=*/false, x.dtype());
+  }
   Tensor both(const Tensor& before, const Tensor& x) const override { return before + x; }
 };
 
 class ByProduct final : public Combination {
  public:
   ByProduct() : Combination(1) {}
-  Tensor total(const Tensor& x, int axis) const override { return x.prod(axis); }
+  Tensor total(const Tensor& x, int axis) const override {
+    return x.prod(axis, /*keepdims=*/false, x.dtype());
+  }
   Tensor both(const Tensor& before, const Tensor& x) const override { return before * x; }
 };
 
@@ -112,16 +116,19 @@ Tensor scan(const char* op, const Combination& by, const Tensor& x, const Axes& 
   return scan_along(by, wide, *at);
 }
 
-/// The dtype that numbers are combined in.
-DType counting_dtype(const Tensor& x) {
-  if (x.dtype() == DType::kBool) return DType::kI64;
-  return is_float(x.dtype()) ? as_real(x).dtype() : x.dtype();
+/// The dtype that numbers of one are combined in.
+DType inside_of(DType dtype) {
+  return is_float(dtype) && dtype != DType::kF64 ? DType::kF32 : dtype;
 }
 
-DType result_dtype(const Tensor& x) { return x.dtype() == DType::kBool ? DType::kI64 : x.dtype(); }
-
 DType ordering_dtype(const Tensor& x) {
-  return x.dtype() == DType::kBool ? DType::kU8 : counting_dtype(x);
+  return x.dtype() == DType::kBool ? DType::kU8 : inside_of(x.dtype());
+}
+
+Tensor running_total(const char* op, const Combination& by, const Tensor& x, const Axes& axis,
+                     std::optional<DType> dtype) {
+  const DType result = dtype.value_or(total_dtype(x));
+  return rounded(scan(op, by, rounded(x, result), axis, inside_of(result)), result);
 }
 
 /// The least number of a dtype, or the greatest.
@@ -134,12 +141,12 @@ Number bound(DType dtype, bool least) {
 
 }  // namespace
 
-Tensor cumsum(const Tensor& x, const Axes& axis) {
-  return rounded(scan("cumsum", BySum(), x, axis, counting_dtype(x)), result_dtype(x));
+Tensor cumsum(const Tensor& x, const Axes& axis, std::optional<DType> dtype) {
+  return running_total("cumsum", BySum(), x, axis, dtype);
 }
 
-Tensor cumprod(const Tensor& x, const Axes& axis) {
-  return rounded(scan("cumprod", ByProduct(), x, axis, counting_dtype(x)), result_dtype(x));
+Tensor cumprod(const Tensor& x, const Axes& axis, std::optional<DType> dtype) {
+  return running_total("cumprod", ByProduct(), x, axis, dtype);
 }
 
 Tensor cummax(const Tensor& x, const Axes& axis) {

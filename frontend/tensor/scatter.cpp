@@ -16,7 +16,7 @@ namespace {
 Tensor from_begin(const char* op, const Tensor& index, const Dim& extent) {
   TN_REQUIRE(is_int(index.dtype()), "[{}] expected an index of integers, got {}", op,
              dtype_name(index.dtype()));
-  if (!is_signed(index.dtype())) return index.astype(DType::kI64);
+  if (!is_signed(index.dtype())) return as_positions(index);
   const Tensor at = index.astype(DType::kI64);
   const Tensor from_end = at + count_as(at, extent);
   return where(at < 0, where(from_end < 0, -1, from_end), at);

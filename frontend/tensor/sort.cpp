@@ -7,6 +7,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
+#include "frontend/tensor/formula.hpp"
 
 namespace tenon {
 namespace {
@@ -190,13 +191,21 @@ Tensor sort_rows(const Tensor& x) {
 Tensor sort(const Tensor& x, int axis, bool descending) {
   const int at = normalise_axis("sort", axis, x.rank());
   if (x.size(at) <= 1 || x.size() == 0) return x;
-  Tensor values = x;  // narrow ones are sorted in a dtype that every device computes in
-  if (is_float(x.dtype()))
-    values = as_real(x);
-  else if (dtype_bits(x.dtype()) < 32)
-    values = x.astype(is_signed(x.dtype()) ? DType::kI32 : DType::kU32);
-  const Tensor sorted = rounded(last_to_axis(sort_rows(axis_to_last(values, at)), at), x.dtype());
-  return descending ? sorted.flip(at) : sorted;
+  const auto value = [&](const Tensor& v) {
+    const Tensor sorted = last_to_axis(sort_rows(axis_to_last(v, at)), at);
+    return descending ? sorted.flip(at) : sorted;
+  };
+  // Narrow ones are sorted in a dtype that every device computes in.
+  if (!is_float(x.dtype())) {
+    const bool narrow = dtype_bits(x.dtype()) < 32;
+    const DType wide = is_signed(x.dtype()) ? DType::kI32 : DType::kU32;
+    return rounded(value(narrow ? x.astype(wide) : x), x.dtype());
+  }
+  // The network is not stable; which of equals stands where is what argsort says.
+  const auto gradient = [&](const Tensor& v, const Tensor& /*y*/, const Tensor& g) {
+    return constant_like(v, 0).scatter(at, argsort(v, at, descending), g);
+  };
+  return rounded(with_gradient("sort", as_real(x), value, gradient), x.dtype());
 }
 
 Tensor argsort(const Tensor& x, int axis, bool descending) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Angles.
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "frontend/tensor/formula.hpp"
+#include "tenon/gradient.hpp"
 
 namespace tenon {
 namespace {
@@ -63,6 +63,88 @@ Tensor atan_of_quotient(const Tensor& numerator, const Tensor& denominator) {
   return where(upper, near + pi / 4, near);
 }
 
+Tensor atan2_of(const Tensor& v, const Tensor& u) {
+  const Tensor down = signbit(v), left = signbit(u);
+  const Tensor rise = where(down, -v, v), run = where(left, -u, u), steep = rise > run;
+  const Tensor small = where(steep, run, rise), large = where(steep, rise, run);
+  // Both infinite: 45 degrees. Both zero: 0. The sum of large ones may overflow, products of small
+  // ones are not exact.
+  const Tensor no_quotient = (small == kInfinity) | (large == 0);
+  const Tensor one = constant_like(v, 1), half_of_one = constant_like(v, 0.5);
+  const Tensor scale =
+      where(large > 1, half_of_one, where(large < 0x1p-60, constant_like(v, 0x1p60), one));
+  const Tensor top =
+      where(small == kInfinity, half_of_one, where(large == 0, constant_like(v, 0), small * scale));
+  const Tensor bottom = where(no_quotient, half_of_one, large * scale);
+  const Tensor angle = atan_of_quotient(top, bottom);
+  const Tensor quadrant = where(steep, pi / 2 - angle, angle);
+  const Tensor half = where(left, pi - quadrant, quadrant);
+  const Tensor broken = isnan(v) | isnan(u);
+  return where(broken, constant_like(v, std::nan("")), where(down, -half, half));
+}
+
+Tensor hypot_of(const Tensor& x, const Tensor& y) {
+  const Tensor p = magnitude(x), q = magnitude(y);
+  const Tensor large = where(p < q, q, p), small = where(p < q, p, q);
+  const Tensor endless = (p == kInfinity) | (q == kInfinity), zero = (p == 0) & (q == 0);
+  const Tensor one = constant_like(x, 1);
+  const Tensor quotient = where(endless | zero, one, small) / where(endless | zero, one, large);
+  const Tensor length = large * (quotient * quotient + 1).sqrt();
+  return where(endless, constant_like(x, kInfinity), where(zero, constant_like(x, 0), length));
+}
+
+/// What the slopes of hypot and atan2 are made of: r = small / large of |a| and |b|, and which one
+/// is the larger. At the origin r is 0.
+struct Aspect {
+  Tensor larger_is_second, large, ratio;
+};
+Aspect aspect(const Tensor& a, const Tensor& b) {
+  const Tensor p = magnitude(a), q = magnitude(b), second = p < q;
+  const Tensor large = where(second, q, p), none = large == 0;
+  return {second, large,
+          where(none, constant_like(a, 0), where(second, p, q)) /
+              where(none, constant_like(a, 1), large)};
+}
+
+/// a / h and b / h of h = hypot(a, b): 1 / sqrt(1 + r^2), r / sqrt(1 + r^2) with their signs.
+std::vector<Tensor> hypot_gradient(const std::vector<Tensor>& in) {
+  const Tensor &a = in[0], &b = in[1], &adjoint = in[3];
+  const Aspect of = aspect(a, b);
+  const Tensor share = 1 / (of.ratio.square() + 1).sqrt(), rest = of.ratio * share;
+  const auto slope = [&](const Tensor& x, const Tensor& value) {
+    return adjoint * where(of.large == 0, constant_like(x, 0), copysign(value, x));
+  };
+  return {slope(a, where(of.larger_is_second, rest, share)),
+          slope(b, where(of.larger_is_second, share, rest))};
+}
+
+/// x / (x^2 + y^2) and -y / (x^2 + y^2): of the larger 1 / (large (1 + r^2)), of the smaller r
+/// times that. 0 at the origin, where there is no angle, and at infinity.
+std::vector<Tensor> atan2_gradient(const std::vector<Tensor>& in) {
+  const Tensor &y = in[0], &x = in[1], &adjoint = in[3];
+  const Aspect of = aspect(y, x);
+  const Tensor none = (of.large == 0) | (of.large == kInfinity), one = constant_like(x, 1);
+  const Tensor ratio = where(none, constant_like(x, 0), of.ratio);
+  const Tensor large = where(none, one, of.large), share = 1 / (ratio.square() + 1);
+  const auto slope = [&](const Tensor& v, const Tensor& value) {
+    const Tensor broken = where(isnan(x) | isnan(y), x + y, constant_like(x, 0));
+    return times_slope(adjoint, where(none, broken, copysign(value * share / large, v)));
+  };
+  return {slope(x, where(of.larger_is_second, one, ratio)),
+          slope(-y, where(of.larger_is_second, ratio, one))};
+}
+
+/// What their formulas would give at infinity and beside 0 is not their slope there.
+Tensor of_two(const char* op, const Tensor& a, const Tensor& b,
+              Tensor (*value)(const Tensor&, const Tensor&),
+              std::vector<Tensor> (*gradient)(const std::vector<Tensor>&)) {
+  return in_float(op, a, b, [&](const Tensor& x, const Tensor& y) {
+    return composite(
+        op, [&](const std::vector<Tensor>& in) { return std::vector<Tensor>{value(in[0], in[1])}; },
+        gradient)({x, y})[0];
+  });
+}
+
 }  // namespace
 
 Tensor tan(const Tensor& x) {
@@ -95,36 +177,11 @@ Tensor atan(const Tensor& x) {
 }
 
 Tensor atan2(const Tensor& y, const Tensor& x) {
-  return in_float("atan2", y, x, [](const Tensor& v, const Tensor& u) {
-    const Tensor down = signbit(v), left = signbit(u);
-    const Tensor rise = where(down, -v, v), run = where(left, -u, u), steep = rise > run;
-    const Tensor small = where(steep, run, rise), large = where(steep, rise, run);
-    // Both infinite: 45 degrees. Both zero: 0. Halves of large ones, as their sum may overflow.
-    const double infinity = std::numeric_limits<double>::infinity();
-    const Tensor no_quotient = (small == infinity) | (large == 0);
-    const Tensor half_of_one = constant_like(v, 0.5);
-    const Tensor scale = where(large > 1, half_of_one, constant_like(v, 1));
-    const Tensor top = where(small == infinity, half_of_one,
-                             where(large == 0, constant_like(v, 0), small * scale));
-    const Tensor bottom = where(no_quotient, half_of_one, large * scale);
-    const Tensor angle = atan_of_quotient(top, bottom);
-    const Tensor quadrant = where(steep, pi / 2 - angle, angle);
-    const Tensor half = where(left, pi - quadrant, quadrant);
-    return where(down, -half, half);
-  });
+  return of_two("atan2", y, x, atan2_of, atan2_gradient);
 }
 
 Tensor hypot(const Tensor& a, const Tensor& b) {
-  return in_float("hypot", a, b, [](const Tensor& x, const Tensor& y) {
-    const double infinity = std::numeric_limits<double>::infinity();
-    const Tensor p = magnitude(x), q = magnitude(y);
-    const Tensor large = where(p < q, q, p), small = where(p < q, p, q);
-    const Tensor endless = (p == infinity) | (q == infinity), zero = large == 0;
-    const Tensor one = constant_like(x, 1);
-    const Tensor quotient = where(endless | zero, one, small) / where(endless | zero, one, large);
-    const Tensor length = large * (quotient * quotient + 1).sqrt();
-    return where(endless, constant_like(x, infinity), where(zero, constant_like(x, 0), length));
-  });
+  return of_two("hypot", a, b, hypot_of, hypot_gradient);
 }
 
 }  // namespace tenon

@@ -69,6 +69,8 @@ std::span<const Function> index_functions();
 std::span<const Function> linalg_functions();
 std::span<const Function> fft_functions();
 std::span<const Function> control_flow_functions();
+/// All of them, and members, by their names.
+std::map<std::string, const Function*> functions_by_name();
 
 /// Runs every case of tests/tensor/goldens/FILE.txt; each function has cases, each case a function.
 /// On the CPU also holds the table FILE of docs/tensor.md against what was seen.

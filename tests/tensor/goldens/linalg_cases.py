@@ -38,8 +38,9 @@ def linalg_cases(f):
         f.case("outer", [a, v], done(np.outer(wide(a), wide(v))))
         for x, y in ((a, b), (v, a), (a, v), (v, v)):
             f.case("kron", [x, y], done(np.kron(wide(x), wide(y))))
-        f.case("trace", [a], done(np.trace(wide(a))), offset=0, axes=[0, 1])
-        f.case("trace", [t], done(np.trace(wide(t), 1, 0, 2)), offset=1, axes=[0, 2])
+        total = (lambda y: y) if dtype == "i32" else done  # i64, as NumPy's
+        f.case("trace", [a], total(np.trace(wide(a))), offset=0, axes=[0, 1])
+        f.case("trace", [t], total(np.trace(wide(t), 1, 0, 2)), offset=1, axes=[0, 2])
         f.case("tensordot", [a, b], done(np.tensordot(wide(a), wide(b), 1)), count=1)
         f.case("tensordot", [a, v], done(np.tensordot(wide(a), wide(v), 0)), count=0)
         f.case("tensordot", [t, a], done(np.tensordot(wide(t), wide(a), ([1, 2], [1, 0]))), a=[1, 2], b=[1, 0])

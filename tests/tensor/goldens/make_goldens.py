@@ -8,7 +8,7 @@ A golden file has a line a case:
 
 Inputs and outputs are `dtype[shape]:hex`, the elements' bits in order, or `@name` of a line
 `@name = dtype[shape]:hex`. Attributes are `key=value`, values numbers or words with commas.
-golden.cpp reads them. Cases come from the files *_cases.py beside this one.
+golden.cpp reads them. Files of edges have lines of their own (edges_cases.py). Cases come from the files *_cases.py beside this one.
 
 Real functions are evaluated in 80-bit floats (or by mpmath) on the exact inputs and rounded once;
 where JAX has the function too, it must agree. Everything else is NumPy's own answer.
@@ -19,6 +19,7 @@ import numpy as np
 
 from binary_cases import binary_cases
 from control_flow_cases import control_flow_cases, gradient_control_flow_cases
+from edges_cases import edges_binary, edges_rows, edges_unary
 from fft_cases import fft_cases
 from golden_file import File
 from gradient_cases import gradient_cases
@@ -48,6 +49,9 @@ FILES = {  # name: what it is about, and what adds its cases
     "gradients_control_flow": ("Gradients of loops and branches, by JAX.", gradient_control_flow_cases),
     "gradients": ("Gradients of first and second order, by JAX.", gradient_cases),
     "gradients_linalg": ("Gradients of linear algebra, transforms and draws, by JAX.", gradient_linalg_cases),
+    "edges_unary": ("Edges of functions of one tensor; edges_cases.py says what is in a line.", edges_unary),
+    "edges_binary": ("Edges of functions of two tensors.", edges_binary),
+    "edges_rows": ("Edges of reductions, running ones, norms and order.", edges_rows),
     "large": ("Activations, softmaxes and norms where numbers are large.", large_cases),
 }
 

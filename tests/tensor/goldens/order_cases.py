@@ -33,7 +33,11 @@ def scan_cases(f):
         for x in (integers(dtype, (2, 40)), int_limits(dtype)):
             for name, function in (("cumsum", np.add.accumulate), ("cumprod", np.multiply.accumulate),
                                    ("cummax", np.maximum.accumulate), ("cummin", np.minimum.accumulate)):
-                f.case(name, [x], function(x, axis=1, dtype=x.dtype), axis=1)
+                if name in ("cumsum", "cumprod"):
+                    f.case(name, [x], function(x, axis=1, dtype=x.dtype), axis=1, dtype=dtype)
+                    f.case(name, [x], (np.cumsum if name == "cumsum" else np.cumprod)(x, axis=1), axis=1)
+                else:
+                    f.case(name, [x], function(x, axis=1, dtype=x.dtype), axis=1)
     b = integers("u8", (2, 40), high=2).astype(bool)
     f.case("cumsum", [b], np.cumsum(b, axis=1), axis=1)
     f.case("cumprod", [b], np.cumprod(b, axis=1), axis=1)

@@ -28,6 +28,25 @@ auto along(Scan function) {
   return [function](const Call& call) { return Tensors{function(call.in.at(0), axis_of(call))}; };
 }
 
+std::optional<DType> total_dtype_of(const Call& call) {
+  return call.has("dtype") ? std::optional(call.dtype()) : std::nullopt;
+}
+
+using Total = Tensor (*)(const Tensor&, const Axes&, bool, std::optional<DType>);
+auto total(Total function) {
+  return [function](const Call& call) {
+    return Tensors{
+        function(call.in.at(0), call.axes(), call.has("keep") && keep(call), total_dtype_of(call))};
+  };
+}
+
+using RunningTotal = Tensor (*)(const Tensor&, const Axes&, std::optional<DType>);
+auto running(RunningTotal function) {
+  return [function](const Call& call) {
+    return Tensors{function(call.in.at(0), axis_of(call), total_dtype_of(call))};
+  };
+}
+
 double ddof(const Call& call) { return call.has("ddof") ? call.real("ddof") : 0; }
 
 Quantile method_of(const Call& call) {
@@ -40,6 +59,8 @@ Quantile method_of(const Call& call) {
 }
 
 const Function kReduce[] = {
+    {"sum", total(sum), 16, 16, true, /*signed_zero=*/false},
+    {"prod", total(prod), 16, 16, false, /*signed_zero=*/false},
     {"any", over_axes(any)},
     {"all", over_axes(all)},
     {"count_nonzero", over_axes(count_nonzero)},
@@ -66,8 +87,8 @@ const Function kReduce[] = {
 };
 
 const Function kScan[] = {
-    {"cumsum", along(cumsum), 16, 16, true, /*signed_zero=*/false},
-    {"cumprod", along(cumprod), 32, 32, false, /*signed_zero=*/false},
+    {"cumsum", running(cumsum), 16, 16, true, /*signed_zero=*/false},
+    {"cumprod", running(cumprod), 32, 32, false, /*signed_zero=*/false},
     {"cummax", along(cummax), 0, 0, false, /*signed_zero=*/false},
     {"cummin", along(cummin), 0, 0, false, /*signed_zero=*/false},
     {"logcumsumexp", along(logcumsumexp), 16, 16, true, /*signed_zero=*/false},

@@ -31,6 +31,8 @@ def log_softmax(x, axis):
 
 
 REAL = {
+    "sum": lambda x, axis, keepdims: x.sum(axis=axis, keepdims=keepdims),
+    "prod": lambda x, axis, keepdims: x.prod(axis=axis, keepdims=keepdims),
     "mean": lambda x, axis, keepdims: x.mean(axis=axis, keepdims=keepdims),
     "var": lambda x, axis, keepdims: x.var(axis=axis, keepdims=keepdims),
     "stddev": lambda x, axis, keepdims: x.std(axis=axis, keepdims=keepdims),
@@ -97,6 +99,11 @@ def reduce_cases(f):
                 f.case(name, [v], np.asarray(function(v, axis=1), np.int64), axis=1, keep=0)
         if dtype != "bool":
             both("ptp", x, lambda v, axis, keep: np.asarray(np.ptp(v, axis=axis, keepdims=keep), DTYPES[dtype]))
+        for name, function in (("sum", np.sum), ("prod", np.prod)):  # in NumPy's dtype, and in a chosen one
+            for v in (x, edge):
+                both(name, v, lambda v, axis, keep: np.asarray(function(v, axis=axis, keepdims=keep)))
+            for other in (dtype, "i32", "u8", "f32"):
+                f.case(name, [x], np.asarray(function(x, axis=(1, 2), dtype=DTYPES[other])), axes=[1, 2], keep=0, dtype=other)
         both("mean", x, lambda v, axis, keep: v.mean(axis=axis, keepdims=keep).astype(np.float32))
     empty, zero_d = np.zeros((0, 3), np.float32), np.array(2.5, np.float32)
     for name, answer in (("any", False), ("all", True)):

@@ -8,6 +8,7 @@
 // are allowed.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,9 @@ TENON_API Tensor einsum(const std::string& text, const std::vector<Tensor>& tens
 TENON_API Tensor dot(const Tensor& a, const Tensor& b);    ///< last of a with second last of b
 TENON_API Tensor outer(const Tensor& a, const Tensor& b);  ///< of the flattened tensors: [m, n]
 TENON_API Tensor kron(const Tensor& a, const Tensor& b);   ///< Kronecker's, of any ranks
-TENON_API Tensor trace(const Tensor& x, int64_t offset = 0, int axis1 = 0, int axis2 = 1);
+/// The sum of a diagonal, in the dtype of `sum`.
+TENON_API Tensor trace(const Tensor& x, int64_t offset = 0, int axis1 = 0, int axis2 = 1,
+                       std::optional<DType> dtype = {});
 /// Over the last `axes` of a and the first of b, or over axes of a with axes of b.
 TENON_API Tensor tensordot(const Tensor& a, const Tensor& b, int axes = 2);
 TENON_API Tensor tensordot(const Tensor& a, const Tensor& b, const Axes& axes_a,

@@ -68,8 +68,9 @@ TENON_API Tensor dropout_mask(const Key& key, std::vector<int64_t> shape, double
 /// By Box and Muller, 1958.
 TENON_API Tensor normal(const Key& key, std::vector<int64_t> shape, const Tensor& mean = 0.0,
                         const Tensor& stddev = 1.0, DType dtype = DType::kF32);
-/// The standard normal distribution between two bounds, by its inverse (Giles, "Approximating the
-/// erfinv function", 2010). Throws unless low < high.
+/// The standard normal distribution between two bounds, by its inverse: around 0 Giles's
+/// ("Approximating the erfinv function", 2010), in a tail (both bounds beyond 1) by Newton's method
+/// on the logarithm of the share that is left. Throws unless low < high.
 TENON_API Tensor truncated_normal(const Key& key, std::vector<int64_t> shape, double low,
                                   double high, DType dtype = DType::kF32);
 /// -ln(1 - u) / rate.

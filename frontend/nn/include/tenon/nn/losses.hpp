@@ -35,7 +35,7 @@ struct ClassOptions {
 
 /// -log softmax(logits) at the label. logits [n, classes, ..] or [classes], labels: integers
 /// without the axis of classes. Or targets of a float dtype in the shape of logits: the sum over
-/// classes of -target log softmax. A label that is no class, nor to be ignored, makes NaN. All
+/// classes of -target log softmax, 0 where the target is 0. A label that is no class, nor to be ignored, makes NaN. All
 /// ignored: NaN, as 0/0.
 TENON_API Tensor cross_entropy(const Tensor& logits, const Tensor& labels,
                                const ClassOptions& options = {});
@@ -49,14 +49,15 @@ TENON_API Tensor kl_divergence(const Tensor& log_chances, const Tensor& target,
 /// -(t ln p + (1 - t) ln(1 - p)), logarithms not below -100.
 TENON_API Tensor binary_cross_entropy(const Tensor& chances, const Tensor& target,
                                       Reduction reduction = Reduction::kMean);
-/// The same of p = sigmoid(logits), finite for all; `positive` weighs the first term.
+/// The same of p = sigmoid(logits), finite for all that are finite; of an infinite one 0 where the
+/// target is what it says, else Inf. `positive` weighs the first term.
 TENON_API Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
                                                   const std::optional<Tensor>& positive = {},
                                                   Reduction reduction = Reduction::kMean);
 /// max(0, margin - p t) of targets -1 and 1.
 TENON_API Tensor hinge_loss(const Tensor& prediction, const Tensor& target, double margin = 1,
                             Reduction reduction = Reduction::kMean);
-/// a . b / max(|a| |b|, epsilon) along an axis, which goes.
+/// a . b / (max(|a|, epsilon) max(|b|, epsilon)) along an axis, which goes.
 TENON_API Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis = -1,
                                    double epsilon = 1e-8);
 /// 1 - cos(a, b) where the target [n] is 1, max(0, cos - margin) where it is -1. a, b [n, m].
