@@ -39,6 +39,16 @@ Tensor in_float(const char* op, const Tensor& a, const Tensor& b, const F& funct
   return function(x.astype(DType::kF32), y.astype(DType::kF32)).astype(dtype);
 }
 
+/// Both as tensors of one context: a number that stands alone takes dtype and shape from the other.
+struct TwoTensors {
+  Tensor a, b;
+};
+inline TwoTensors beside_each_other(const char* op, const Tensor& a, const Tensor& b) {
+  if (is_number(a) == is_number(b)) return {a, b};
+  const Operands operands = promote_and_broadcast(op, a, b);
+  return {make_tensor(*operands.context, operands.a), make_tensor(*operands.context, operands.b)};
+}
+
 /// f(x) as a composite, with a gradient of its own: of x, f(x) and the adjoint.
 Tensor with_gradient(
     const char* name, const Tensor& x, const std::function<Tensor(const Tensor&)>& f,

@@ -85,9 +85,18 @@ Tensor nan_to_num(const Tensor& x, Number nan, std::optional<Number> posinf,
 }
 
 Tensor logical_not(const Tensor& x) { return ~truth(x); }
-Tensor logical_and(const Tensor& a, const Tensor& b) { return truth(a) & truth(b); }
-Tensor logical_or(const Tensor& a, const Tensor& b) { return truth(a) | truth(b); }
-Tensor logical_xor(const Tensor& a, const Tensor& b) { return truth(a) ^ truth(b); }
+Tensor logical_and(const Tensor& a, const Tensor& b) {
+  const auto [x, y] = beside_each_other("logical_and", a, b);
+  return truth(x) & truth(y);
+}
+Tensor logical_or(const Tensor& a, const Tensor& b) {
+  const auto [x, y] = beside_each_other("logical_or", a, b);
+  return truth(x) | truth(y);
+}
+Tensor logical_xor(const Tensor& a, const Tensor& b) {
+  const auto [x, y] = beside_each_other("logical_xor", a, b);
+  return truth(x) ^ truth(y);
+}
 
 Tensor operator~(const Tensor& x) {
   if (x.dtype() == DType::kBool) return x ^ true;

@@ -57,16 +57,18 @@ Tensor radians(const Tensor& degrees) {
 
 Tensor lerp(const Tensor& a, const Tensor& b, const Tensor& weight) {
   // From the nearer end, so that weight 1 gives b.
-  const Tensor way = b - a;
-  return where(weight < 0.5, a + weight * way, b - way * (1 - weight));
+  const Tensor way = b - a, part = beside_each_other("lerp", weight, way).a;
+  return where(part < 0.5, a + part * way, b - way * (1 - part));
 }
 
 Tensor fmax(const Tensor& a, const Tensor& b) {
-  return where(isnan(a), b, where(isnan(b), a, a.maximum(b)));
+  const auto [x, y] = beside_each_other("fmax", a, b);
+  return where(isnan(x), y, where(isnan(y), x, x.maximum(y)));
 }
 
 Tensor fmin(const Tensor& a, const Tensor& b) {
-  return where(isnan(a), b, where(isnan(b), a, a.minimum(b)));
+  const auto [x, y] = beside_each_other("fmin", a, b);
+  return where(isnan(x), y, where(isnan(y), x, x.minimum(y)));
 }
 
 }  // namespace tenon

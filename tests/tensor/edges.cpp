@@ -168,6 +168,35 @@ TEST_CASE("truncated normal draws in a tail") {
   });
 }
 
+TEST_CASE("functions of two take numbers beside a tensor of any context") {
+  on_each_device([](Context& context) {
+    const Tensor x = tensor<float>({0, NAN, 3}, context);
+    CHECK(fmax(x, 2.0).to_vector<float>() == Floats{2, 2, 3});
+    CHECK(fmin(2.0, x).to_vector<float>() == Floats{0, 2, 2});
+    CHECK(lerp(tensor<float>({0, 4}, context), 8.0, 0.25).to_vector<float>() == Floats{2, 5});
+    CHECK(logical_and(x, true).to_vector<bool>() == std::vector<bool>{false, true, true});
+    CHECK(logical_or(0.5, x).to_vector<bool>() == std::vector<bool>{true, true, true});
+    CHECK(logical_xor(x, 1).to_vector<bool>() == std::vector<bool>{true, false, false});
+    const std::function<Tensor(const Tensor&)> functions[] = {
+        [](const Tensor& v) { return hypot(v, 4.0); },
+        [](const Tensor& v) { return atan2(1.0, v); },
+        [](const Tensor& v) { return copysign(v, -1.0); },
+        [](const Tensor& v) { return heaviside(v, 0.5); },
+        [](const Tensor& v) { return logaddexp(v, 0.0); },
+        [](const Tensor& v) { return xlogy(2.0, v); },
+        [](const Tensor& v) { return pow(2.0, v); },
+        [](const Tensor& v) { return prelu(v, 0.5); },
+        [](const Tensor& v) { return divide(1.0, v); },
+        [](const Tensor& v) { return fmod(v, 2.0); },
+        [](const Tensor& v) { return remainder(7.0, v); },
+        [](const Tensor& v) { return floor_divide(v, 2.0); },
+        [](const Tensor& v) { return isclose(v, 3.0); },
+        [](const Tensor& v) { return clip(v, 0.0, 1.0); },
+        [](const Tensor& v) { return where(v > 0, 1.0, v); }};
+    for (const auto& f : functions) CHECK(f(x).to_array().shape == std::vector<int64_t>{3});
+  });
+}
+
 TEST_CASE("what depends on x by a power of 0 has the gradient 0") {
   on_each_device([](Context& context) {
     const Tensor x = tensor<float>({1, 2, NAN}, context);

@@ -181,6 +181,12 @@ def edges_unary(f):
              lambda x: power_slope(x, n))
 
 
+    line("clip low=-1 high=2", lambda x: np.clip(L(x), -1, 2), lambda x: ties(x, -1, 2, 1))
+    line("nan_to_num nan=7 posinf=2 neginf=-2", lambda x: np.nan_to_num(x, nan=7, posinf=2, neginf=-2),
+         lambda x: L(np.isfinite(x)))
+    line("searchsorted", lambda x: float(np.searchsorted(np.array([-1, 0, 0.5, 1, np.inf]), x)), None)
+
+
 def pairs():
     some = [0.0, -0.0, 1, -1, 0.5, -2, 3, np.inf, -np.inf, np.nan]
     found = [(a, b) for a in some for b in some]
@@ -321,8 +327,9 @@ def edges_binary(f):
     line("remainder", [remainder(a, b) for a, b in PAIRS], SLOPES_OF_TWO["remainder"])
     line("floor_divide", [floor_divide(a, b) for a, b in PAIRS], ())
     for name, function in COMPARE.items():
-        if name != "isclose":
-            line(name, [float(function(np.float64(a), np.float64(b))) for a, b in PAIRS], ())
+        line(name, [float(function(np.float64(a), np.float64(b))) for a, b in PAIRS], ())
+    line("where", two(lambda a, b: np.where(a > 0, a, b)), (lambda a, b: L(a > 0), lambda a, b: L(not a > 0)))
+    line("lerp weight=0.25", two(lambda a, b: a + (b - a) / 4), (lambda a, b: L(0.75), lambda a, b: L(0.25)))
 
 
 # Rows, reduced over their last axis. A gradient is that of the sum of results times 1, 2, ..; where a row has an infinity or
@@ -491,6 +498,17 @@ REDUCTIONS = {
     "sort axis=1 descending=1": (lambda x: np.sort(x)[::-1], by_sort(True)),
     "argsort axis=1 descending=0": (lambda x: np.argsort(x, kind="stable").astype(L), None),
 }
+def by_topk(x):
+    out = np.zeros(4, L)
+    out[3 - np.argsort(x[::-1], kind="stable")[::-1][:2]] = SEEDS[:2]
+    return out
+
+
+FACTORS = np.array([1, -2, 0.5, 3], L)
+REDUCTIONS["topk k=2 axis=1 largest=1"] = (lambda x: np.sort(x)[::-1][:2], by_topk)
+REDUCTIONS["dot"] = (lambda x: (x * FACTORS).sum(), lambda x: FACTORS)
+REDUCTIONS["argsort axis=1 descending=1"] = (
+    lambda x: (3 - np.argsort(x[::-1], kind="stable")[::-1]).astype(L), None)
 for p in (1, 2, 3, 0.5, -1, 0, np.inf, -np.inf):
     REDUCTIONS[f"norm p={p} {KEEP}"] = norm(p)
 for method in ("linear", "lower", "higher", "midpoint", "nearest"):
