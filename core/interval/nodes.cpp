@@ -80,7 +80,9 @@ void reduce_intervals(const Node& node, const IntervalArray& x, const Profile& p
   const bool pinned = !is_float(type) || attr.op == Op::MAX || attr.op == Op::MIN;
   if (x.exact() && pinned && (!is_float(type) || profile.numerics == 0)) return;
   open(out);
-  const bool fused = x.rounded && type == x.value.dtype;
+  // A product that is added in a wider float may be added as it is (rewrite/rules/products.cpp).
+  const bool keeps = x.rounded && attr.op == Op::ADD && adds_exact_products(x.value.dtype, type);
+  const bool fused = x.rounded && (type == x.value.dtype || keeps);
   std::vector<Interval> terms;
   bool doubt = false;
   const auto close = [&](int64_t i) {
@@ -110,6 +112,10 @@ void reduce_intervals(const Node& node, const IntervalArray& x, const Profile& p
     Interval term = x.at(source);
     if (is_float(type) && type != x.value.dtype) {  // cast to the accumulator's dtype
       if (profile.numerics & kFlushInput) term = flush(term, x.value.dtype);
+      if (keeps && !is_empty(term)) {
+        term.low -= ulp(term.low, x.value.dtype) / 2;
+        term.high += ulp(term.high, x.value.dtype) / 2;
+      }
       term = nearest(term, type);
     }
     terms.push_back(term);

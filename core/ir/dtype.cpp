@@ -128,4 +128,9 @@ const FloatFormat& float_format(DType dtype) {
   return row_of(dtype).format;
 }
 
+bool adds_exact_products(DType dtype, DType accumulator) {
+  return is_float(dtype) && dtype_size(dtype) == 2 && is_float(accumulator) &&
+         dtype_size(accumulator) > 2;
+}
+
 }  // namespace tenon

@@ -12,6 +12,8 @@ bool has_infinity(DType dtype);
 /// Whether the dtype is an IEEE 754 binary16, binary32 or binary64.
 bool is_ieee(DType dtype);
 DType default_accumulator(DType dtype);  ///< of a REDUCE that names none
+/// Whether a sum in `accumulator` of products of that dtype may add them without their rounding.
+bool adds_exact_products(DType dtype, DType accumulator);
 
 /// Bits of a narrow float as double, exactly; and back with one rounding to nearest even.
 /// Overflow gives infinity, or the largest number where there is none (OCP OFP8). NaN stays NaN.

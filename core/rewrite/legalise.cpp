@@ -69,7 +69,7 @@ void check(const Graph& graph, const Capabilities& capabilities) {
 Graph simplify_for(const Graph& graph, std::span<const Capabilities* const> devices,
                    Builder& builder) {
   using namespace rewrite;
-  Graph simple = simplify(graph, builder);
+  Graph simple = run(simplify(graph, builder), product_rules() + cast_rules(), builder);
   if (std::ranges::none_of(devices, [](const auto* device) { return device->splits_wide(); }))
     return simple;
   return run(simple,

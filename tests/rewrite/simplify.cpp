@@ -144,3 +144,27 @@ TEST_CASE("deep and large graphs: no recursion, linear time") {
   const double small = seconds(5000), large = seconds(50000);
   CHECK(large < 40 * small + 1);
 }
+
+TEST_CASE("a sum in f32 adds products of 16-bit floats as they are") {
+  const Capabilities device = generic_capabilities();
+  const Capabilities* const devices[] = {&device};
+  const auto made = [&](const std::string& dtype, const std::string& reduce) {
+    Builder builder;
+    const std::string text = "graph g(%x: " + dtype + "[4,8], %y: " + dtype +
+                             "[4,8]) {\n  %p = mul %x, %y\n  %s = " + reduce + "\n  return %s\n}\n";
+    const Graph out = simplify_for(parse_graph(text, builder), devices, builder);
+    verify(out);
+    return print(out);
+  };
+  const auto is_whole = [](const std::string& text) {
+    return text.find("mul") != std::string::npos && text.find("cast") < text.find("mul");
+  };
+  for (const std::string dtype : {"f16", "bf16"}) {
+    CHECK(is_whole(made(dtype, "reduce.add %p, axes=[1]")));
+    CHECK(is_whole(made(dtype, "reduce.add %p, axes=[1], acc=f64")));
+    CHECK_FALSE(is_whole(made(dtype, "reduce.add %p, axes=[1], acc=" + dtype)));
+    CHECK_FALSE(is_whole(made(dtype, "reduce.max %p, axes=[1]")));
+  }
+  for (const std::string dtype : {"f8e4m3", "f32", "i16"})
+    CHECK_FALSE(is_whole(made(dtype, "reduce.add %p, axes=[1]")));
+}

@@ -15,6 +15,9 @@ Rules movement_rules();   ///< views of views, views of constants, views that mo
 Rules reduce_rules();     ///< reductions over nothing, of reductions; TAKE of every element
 Rules one_place_rules();  ///< STORE, TAKE and sums at one index of an axis
 
+// By a rule of docs/ir.md that allows it.
+Rules product_rules();  ///< sums of products that were rounded
+
 // For one device.
 Rules bool_rules();                                       ///< arithmetic on bool as logic
 Rules decompose_rules(const Capabilities& capabilities);  ///< exact ones
