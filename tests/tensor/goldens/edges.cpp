@@ -177,6 +177,11 @@ const std::vector<Expectation>& expectations() {
          for (const double x : d.point) total += std::abs(x) / 2;
          return total >= inside(d).max / 2;
        }},
+      {{"lerp"},
+       "its ends cancel",
+       [](const Difference& d) {
+         return std::abs(d.got - d.want) <= 2 * reference::ulp(largest(d.point), d.dtype);
+       }},
       {{"prod", "cumprod"}, "a partial product is beyond the dtype", product_leaves},
       {{"var", "stddev", "layer_norm"},
        "squares of the distances from the mean are beyond the dtype, as in NumPy",
