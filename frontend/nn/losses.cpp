@@ -158,7 +158,8 @@ Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta,
   TN_REQUIRE(delta > 0, "[nn.huber_loss] expected delta above 0, got {}", delta);
   const Pair of("nn.huber_loss", prediction, target);
   const Tensor d = (of.prediction - of.target).abs();
-  return reduced(where(d <= delta, d.square() * 0.5, (d - 0.5 * delta) * delta), of.dtype,
+  const Tensor is_near = d <= delta, near = where(is_near, d, 0.0);  // no square of what is far
+  return reduced(where(is_near, near.square() * 0.5, (d - 0.5 * delta) * delta), of.dtype,
                  reduction);
 }
 

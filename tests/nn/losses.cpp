@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Losses of what is infinite, tiny or huge: what PyTorch's goldens do not have.
 #include <cmath>
+#include <functional>
 
 #include "tenon/nn/nn.hpp"
 #include "tenon/tenon.hpp"
@@ -44,6 +45,21 @@ TEST_CASE("cross entropy from infinite logits") {
   const Tensor loss = nn::binary_cross_entropy_with_logits(x, t, {}, nn::Reduction::kSum);
   const Floats slopes = grad(loss, {x})[0].to_vector<float>();
   CHECK(Floats(slopes.begin(), slopes.begin() + 4) == Floats{0, 0, 1, -1});
+}
+
+TEST_CASE("losses that are infinite have the slopes of their branch") {
+  const Tensor x = tensor<float>({INFINITY, -INFINITY, 0.5, 3}), t = zeros({4});
+  const auto slopes = [&](const std::function<Tensor(const Tensor&)>& loss) {
+    return grad(loss(x), {x})[0].to_vector<float>();
+  };
+  const nn::Reduction sum = nn::Reduction::kSum;
+  CHECK(slopes([&](const Tensor& v) { return nn::huber_loss(v, t, 2, sum); }) ==
+        Floats{2, -2, 0.5, 2});
+  CHECK(slopes([&](const Tensor& v) { return nn::smooth_l1_loss(v, t, 1, sum); }) ==
+        Floats{1, -1, 0.5, 1});
+  CHECK(slopes([&](const Tensor& v) { return nn::l1_loss(v, t, sum); }) == Floats{1, -1, 1, 1});
+  CHECK(slopes([&](const Tensor& v) { return nn::hinge_loss(v, ones({4}), 1, sum); }) ==
+        Floats{0, -1, -1, 0});
 }
 
 TEST_CASE("the angle between short and long vectors") {
