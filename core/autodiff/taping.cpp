@@ -21,24 +21,37 @@ NodeRef number(int64_t value, Builder& builder) {
   return builder.constant(Scalar::of_int(DType::kI64, value));
 }
 
-/// An upper bound of a non-negative integer [], as a dimension.
-std::optional<Dim> bound_of(const Node& trips) {
-  if (trips.op == Op::CONST) return Dim(std::max<int64_t>(trips.as<ConstAttr>().value.as_int(), 0));
-  if (trips.op == Op::PARAM && trips.as<ParamAttr>().is_dim && trips.as<ParamAttr>().dim.min() >= 0)
-    return trips.as<ParamAttr>().dim;
-  if (trips.op == Op::CAST && is_int(trips.sources[0]->dtype) &&
-      dtype_size(trips.sources[0]->dtype) <
-          dtype_size(DType::kI64))  // a widening cast keeps the number
-    return bound_of(*trips.sources[0]);
-  if (trips.op != Op::MIN && trips.op != Op::MAX) return std::nullopt;
-  const auto a = bound_of(*trips.sources[0]), b = bound_of(*trips.sources[1]);
-  if (trips.op == Op::MIN) {
-    if (a && b) return min(*a, *b);
-    return a ? a : b;
+/// Upper bounds of non-negative integers [], as dimensions.
+class Bounds {
+ public:
+  std::optional<Dim> of(const Node& trips) {
+    if (const auto at = known_.find(&trips); at != known_.end()) return at->second;
+    return known_[&trips] = find(trips);
   }
-  if (a && b) return max(*a, *b);
-  return std::nullopt;
-}
+
+ private:
+  std::optional<Dim> find(const Node& trips) {
+    if (trips.op == Op::CONST)
+      return Dim(std::max<int64_t>(trips.as<ConstAttr>().value.as_int(), 0));
+    if (trips.op == Op::PARAM && trips.as<ParamAttr>().is_dim &&
+        trips.as<ParamAttr>().dim.min() >= 0)
+      return trips.as<ParamAttr>().dim;
+    if (trips.op == Op::CAST && is_int(trips.sources[0]->dtype) &&
+        dtype_size(trips.sources[0]->dtype) <
+            dtype_size(DType::kI64))  // a widening cast keeps the number
+      return of(*trips.sources[0]);
+    if (trips.op != Op::MIN && trips.op != Op::MAX) return std::nullopt;
+    const auto a = of(*trips.sources[0]), b = of(*trips.sources[1]);
+    if (trips.op == Op::MIN) {
+      if (a && b) return min(*a, *b);
+      return a ? a : b;
+    }
+    if (a && b) return max(*a, *b);
+    return std::nullopt;
+  }
+
+  std::unordered_map<const Node*, std::optional<Dim>> known_;
+};
 
 }  // namespace
 
@@ -162,7 +175,7 @@ Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
       tape.carried[j] = tape.carried[j] || to[flag + j];
     }
   }
-  const std::optional<Dim> bound = bound_of(*loop.sources[0]);
+  const std::optional<Dim> bound = Bounds().of(*loop.sources[0]);
   // A while loop whose trip count is the largest integer ends only by its condition.
   const bool is_open = loop.is_while && bound == Dim(std::numeric_limits<int64_t>::max());
   TN_REQUIRE(bound.has_value() && !is_open,
@@ -176,7 +189,7 @@ Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
     loop = in_segments(loop, bound->value());
     saved = differentiate(loop, tape);
   }
-  const Dim rows = *bound_of(*loop.sources[0]);
+  const Dim rows = *Bounds().of(*loop.sources[0]);
   tape.rows = rows;
   tape.room = static_cast<double>(backward_.options().kept_bytes) /
                   std::max(1.0, static_cast<double>(rows.max())) -

@@ -21,9 +21,12 @@ void add_factor(NodeRef x, std::vector<NodeRef>& out) {
   if (std::ranges::find(out, x) == out.end()) out.push_back(std::move(x));
 }
 
-bool add_factors(const NodeRef& x, std::vector<NodeRef>& out) {
-  if (is_move(*x)) return add_factors(x->sources[0], out);
-  if (x->op == Op::ADD) return add_factors(x->sources[0], out) && add_factors(x->sources[1], out);
+/// `seen`: sums whose factors are in `out`.
+bool add_factors(const NodeRef& x, std::vector<NodeRef>& out, FlatMap<const Node*, char>& seen) {
+  if (!seen.try_emplace(x.get()).second) return true;
+  if (is_move(*x)) return add_factors(x->sources[0], out, seen);
+  if (x->op == Op::ADD)
+    return add_factors(x->sources[0], out, seen) && add_factors(x->sources[1], out, seen);
   if (!is_sum(*x) || x->sources[0]->op != Op::MUL) return false;
   for (const NodeRef& factor : x->sources[0]->sources) add_factor(factor, out);
   return true;
@@ -37,6 +40,14 @@ class StackedOverTrips {
   /// The node with an axis of iterations in front, of size 1 where they are summed.
   NodeRef of(const NodeRef& x) {
     if (const NodeRef* factor = factors_.find(x.get())) return *factor;
+    if (const NodeRef* known = made_.find(x.get())) return *known;
+    NodeRef out = make(x);
+    made_.try_emplace(x.get(), out);
+    return out;
+  }
+
+ private:
+  NodeRef make(const NodeRef& x) {
     std::vector<NodeRef> sources;
     for (const NodeRef& source : x->sources) sources.push_back(of(source));
     const Dim& trips = sources[0]->shape[0];
@@ -51,7 +62,6 @@ class StackedOverTrips {
     return builder_.reduce(attr.op, sources[0], attr.axes, attr.accumulator, attr.precision);
   }
 
- private:
   static std::vector<int> shifted(std::vector<int> axes) {
     for (int& axis : axes) ++axis;
     return axes;
@@ -65,6 +75,7 @@ class StackedOverTrips {
   }
 
   const FlatMap<const Node*, NodeRef>& factors_;
+  FlatMap<const Node*, NodeRef> made_;
   Builder& builder_;
 };
 
@@ -72,7 +83,8 @@ class StackedOverTrips {
 
 std::vector<NodeRef> factors_of(const NodeRef& contraction) {
   std::vector<NodeRef> out;
-  if (!add_factors(contraction, out)) out.clear();
+  FlatMap<const Node*, char> seen;
+  if (!add_factors(contraction, out, seen)) out.clear();
   return out;
 }
 

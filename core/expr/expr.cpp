@@ -13,6 +13,8 @@ namespace expr {
 namespace {
 
 constexpr uint8_t kMaxLevels = 200;
+/// Walks take an expression for a tree, so this bounds each of them.
+constexpr uint64_t kMaxSize = uint64_t{1} << 14;
 
 template <class T>
 int order(const T& a, const T& b) {
@@ -57,8 +59,11 @@ Expr finish(Expr::Node node) {
   }
   TN_REQUIRE(levels < kMaxLevels, "[expr] expected at most {} nested operations, got more",
              kMaxLevels);
+  TN_REQUIRE(size <= kMaxSize,
+             "[expr] expected at most {} operations, each counted as often as it is used, got {}",
+             kMaxSize, size);
   node.levels = node.operands.empty() && node.terms.empty() ? 0 : levels + 1;
-  node.size = static_cast<uint32_t>(std::min<uint64_t>(size, UINT32_MAX));
+  node.size = static_cast<uint32_t>(size);
   node.has_extent = node.kind == ExprKind::kSymbol && !node.operands.empty();
   for (const Expr& e : node.operands)
     node.has_extent |= node.kind == ExprKind::kProduct && e.node()->has_extent;

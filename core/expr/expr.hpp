@@ -5,6 +5,8 @@
 // its symbols, so equal expressions compare equal and bounds are always known. Sums are kept as
 // constant + sum of coefficient * term, sorted. Division and remainder are floored, and their
 // divisor is positive. All arithmetic is exact in int64; overflow of a bound throws.
+// An expression of more than 16384 operations, each counted as often as it is used, is refused, so
+// that walks may take it for a tree.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ namespace tenon {
 struct Expr::Node {
   ExprKind kind = ExprKind::kConst;
   uint8_t levels = 0;  ///< depth below, so that recursion is bounded
-  uint32_t size = 1;   ///< operations and leaves below, each as often as it is used; saturates
+  uint32_t size = 1;   ///< operations and leaves below, each as often as it is used
   bool has_extent = false;
   int64_t value = 0;  ///< of a kConst; the constant of a kSum
   int64_t min = 0, max = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Walks of an expression: its symbols, substitution, evaluation.
 #include <algorithm>
+#include <unordered_map>
 
 #include "core/expr/expr_node.hpp"
 #include "core/support/error.hpp"
@@ -42,22 +43,41 @@ Expr rebuild(const Expr& e, const std::vector<Expr>& xs) {
   return e;
 }
 
-Expr substituted(const Expr& e, const std::map<std::string, Expr>& values, uint64_t mask) {
-  if (!(e.node()->mask & mask)) return e;
-  if (e.kind() == ExprKind::kSymbol) {
-    const auto at = values.find(e.name());
-    return at == values.end() ? e : at->second;
+/// Larger expressions are substituted once for all of their uses; for smaller ones a memo costs
+/// more.
+constexpr uint32_t kSmall = 32;
+
+struct Substitution {
+  const std::map<std::string, Expr>& values;
+  uint64_t mask = 0;
+  std::unordered_map<const Expr::Node*, Expr> known = {};
+
+  Expr of(const Expr& e) {
+    if (!(e.node()->mask & mask)) return e;
+    if (e.kind() == ExprKind::kSymbol) {
+      const auto at = values.find(e.name());
+      return at == values.end() ? e : at->second;
+    }
+    if (e.size() <= kSmall) return anew(e);
+    if (const auto found = known.find(e.node()); found != known.end()) return found->second;
+    Expr out = anew(e);
+    known.emplace(e.node(), out);
+    return out;
   }
-  if (e.kind() == ExprKind::kSum) {
-    expr::Linear sum;
-    sum.constant = e.node()->value;
-    for (const auto& [c, t] : e.node()->terms) sum.add(c, substituted(t, values, mask));
-    return sum.build();
+
+ private:
+  Expr anew(const Expr& e) {
+    if (e.kind() == ExprKind::kSum) {
+      expr::Linear sum;
+      sum.constant = e.node()->value;
+      for (const auto& [c, t] : e.node()->terms) sum.add(c, of(t));
+      return sum.build();
+    }
+    std::vector<Expr> operands;
+    for (const Expr& f : e.operands()) operands.push_back(of(f));
+    return rebuild(e, operands);
   }
-  std::vector<Expr> operands;
-  for (const Expr& f : e.operands()) operands.push_back(substituted(f, values, mask));
-  return rebuild(e, operands);
-}
+};
 
 int64_t positive(int64_t divisor, const Expr& e) {
   TN_REQUIRE(divisor >= 1, "[expr] expected a divisor of at least 1, got {} in {}", divisor,
@@ -110,7 +130,7 @@ bool Expr::divisible_by(int64_t divisor) const {
 Expr Expr::substitute(const std::map<std::string, Expr>& values) const {
   uint64_t mask = 0;
   for (const auto& [name, value] : values) mask |= expr::name_mask(name);
-  return substituted(*this, values, mask);
+  return Substitution{values, mask}.of(*this);
 }
 
 int64_t Expr::evaluate(const std::map<std::string, int64_t>& values) const {

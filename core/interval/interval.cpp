@@ -3,11 +3,14 @@
 #include "core/interval/interval.hpp"
 
 #include <algorithm>
+#include <map>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "core/interval/nodes.hpp"
 #include "core/interval/online_softmax.hpp"
+#include "core/reference/region.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
@@ -40,8 +43,8 @@ using reference::IntervalOperands;
 std::vector<IntervalArray> run(const Graph& graph, std::vector<IntervalArray> inputs,
                                const SymbolValues& given, const Profile& profile);
 
-IntervalArray in_doubt(const Node& node, const SymbolValues& symbols) {
-  IntervalArray out{Array::zeros(node.dtype, concrete_shape(node.shape, symbols)), {}, {}, false};
+IntervalArray in_doubt(const NodeRef& like, const SymbolValues& symbols) {
+  IntervalArray out{Array::zeros(like->dtype, concrete_shape(like->shape, symbols)), {}, {}, false};
   const auto count = static_cast<size_t>(out.value.count());
   out.range.assign(count, reference::anything());
   out.doubt.assign(count, 1);
@@ -56,18 +59,28 @@ std::vector<IntervalArray> copies(const IntervalOperands& operands, size_t begin
   return out;
 }
 
-IntervalArray run_if(const Node& node, const IntervalOperands& operands,
-                     const SymbolValues& symbols, const Profile& profile) {
-  const auto& attr = node.as<IfAttr>();
-  if (doubtful(*operands[0])) return in_doubt(node, symbols);
-  const Graph& taken = operands[0]->value.at(0).bits ? *attr.then_graph : *attr.else_graph;
-  return run(taken, copies(operands, 1, operands.size()), symbols, profile)[attr.result];
+/// Of outputs, or carried values, that an undecided condition leaves unknown.
+std::vector<IntervalArray> all_in_doubt(std::span<const NodeRef> like,
+                                        const SymbolValues& symbols) {
+  std::vector<IntervalArray> out;
+  for (const NodeRef& node : like) out.push_back(in_doubt(node, symbols));
+  return out;
 }
 
-IntervalArray run_loop(const Node& node, const IntervalOperands& operands,
-                       const SymbolValues& symbols, const Profile& profile) {
+std::vector<IntervalArray> run_if(const Node& node, const IntervalOperands& operands,
+                                  const SymbolValues& symbols, const Profile& profile) {
+  const auto& attr = node.as<IfAttr>();
+  if (doubtful(*operands[0])) return all_in_doubt(attr.then_graph->outputs, symbols);
+  const Graph& taken = operands[0]->value.at(0).bits ? *attr.then_graph : *attr.else_graph;
+  return run(taken, copies(operands, 1, operands.size()), symbols, profile);
+}
+
+std::vector<IntervalArray> run_loop(const Node& node, const IntervalOperands& operands,
+                                    const SymbolValues& symbols, const Profile& profile) {
   const auto& attr = node.as<LoopAttr>();
-  if (doubtful(*operands[0])) return in_doubt(node, symbols);
+  const std::span<const NodeRef> initial =
+      std::span(node.sources).subspan(1, static_cast<size_t>(attr.carried));
+  if (doubtful(*operands[0])) return all_in_doubt(initial, symbols);
   const size_t carried_end = 1 + static_cast<size_t>(attr.carried);
   std::vector<IntervalArray> carried = copies(operands, 1, carried_end);
   const int64_t trips = operands[0]->value.at(0).as_int();
@@ -79,23 +92,25 @@ IntervalArray run_loop(const Node& node, const IntervalOperands& operands,
     for (size_t k = carried_end; k < operands.size(); ++k) inputs.push_back(*operands[k]);
     std::vector<IntervalArray> results = run(*attr.body, std::move(inputs), symbols, profile);
     if (attr.is_while) {
-      if (doubtful(results[0])) return in_doubt(node, symbols);
+      if (doubtful(results[0])) return all_in_doubt(initial, symbols);
       if (!results[0].value.at(0).bits) break;
       results.erase(results.begin());
     }
     carried = std::move(results);
   }
-  return std::move(carried[attr.result]);
+  return carried;
+}
+
+/// Every result of an IF, LOOP or CALL.
+std::vector<IntervalArray> run_region(const Node& node, const IntervalOperands& operands,
+                                      const SymbolValues& symbols, const Profile& profile) {
+  if (node.op == Op::IF) return run_if(node, operands, symbols, profile);
+  if (node.op == Op::LOOP) return run_loop(node, operands, symbols, profile);
+  return run(*node.as<CallAttr>().body, copies(operands, 0, operands.size()), symbols, profile);
 }
 
 IntervalArray node_interval(const Node& node, const IntervalOperands& operands,
                             const SymbolValues& symbols, const Profile& profile) {
-  if (node.op == Op::IF) return run_if(node, operands, symbols, profile);
-  if (node.op == Op::LOOP) return run_loop(node, operands, symbols, profile);
-  if (node.op == Op::CALL) {
-    const auto& attr = node.as<CallAttr>();
-    return run(*attr.body, copies(operands, 0, operands.size()), symbols, profile)[attr.result];
-  }
   std::vector<const Array*> values;
   for (const IntervalArray* x : operands) values.push_back(&x->value);
   IntervalArray out{evaluate_node(node, values, symbols), {}, {}, false};
@@ -116,20 +131,19 @@ IntervalArray node_interval(const Node& node, const IntervalOperands& operands,
   return out;
 }
 
-/// True if a value may be a widening cast of narrow floats that dot products flush, through views.
-bool is_widened(const Node& node, const Profile& profile) {
-  switch (node.op) {
-    case Op::CAST:
-      return profile.dots_flush[static_cast<size_t>(node.sources[0]->dtype)];
-    case Op::VIEW:
-    case Op::COPY:
-    case Op::TAKE:
-      return is_widened(*node.sources[0], profile);
-    case Op::WHERE:
-      return is_widened(*node.sources[1], profile) || is_widened(*node.sources[2], profile);
-    default:
-      return false;
+/// Values that may be widening casts of narrow floats that dot products flush, through views.
+std::unordered_set<const Node*> widened_values(const std::vector<NodeRef>& order,
+                                               const Profile& profile) {
+  std::unordered_set<const Node*> out;
+  for (const NodeRef& node : order) {
+    const auto is_widened = [&](size_t i) { return out.contains(node->sources[i].get()); };
+    const bool moves = node->op == Op::VIEW || node->op == Op::COPY || node->op == Op::TAKE;
+    if ((node->op == Op::CAST &&
+         profile.dots_flush[static_cast<size_t>(node->sources[0]->dtype)]) ||
+        (moves && is_widened(0)) || (node->op == Op::WHERE && (is_widened(1) || is_widened(2))))
+      out.insert(node.get());
   }
+  return out;
 }
 
 /// Products and their sums that a flushing dot product may compute: those without
@@ -137,14 +151,15 @@ bool is_widened(const Node& node, const Profile& profile) {
 std::unordered_set<const Node*> flushed_products(const std::vector<NodeRef>& order,
                                                  const Profile& profile) {
   std::unordered_set<const Node*> out;
+  const auto widened = widened_values(order, profile);
   for (const NodeRef& node : order) {
     if (node->op != Op::REDUCE || node->as<ReduceAttr>().op != Op::ADD ||
         node->as<ReduceAttr>().precision == Precision::kExact)
       continue;
     const Node* x = node->sources[0].get();
     while (x->op == Op::VIEW) x = x->sources[0].get();
-    if (x->op != Op::MUL || !is_widened(*x->sources[0], profile) ||
-        !is_widened(*x->sources[1], profile))
+    if (x->op != Op::MUL || !widened.contains(x->sources[0].get()) ||
+        !widened.contains(x->sources[1].get()))
       continue;
     out.insert(x);
     out.insert(node.get());
@@ -188,10 +203,17 @@ std::vector<IntervalArray> run(const Graph& graph, std::vector<IntervalArray> in
   const auto flushed = flushed_products(order, profile);
   Profile flushing = profile;
   flushing.numerics |= kFlushInput | kFlushOutput;
+  std::map<reference::RegionKey, std::vector<IntervalArray>> regions;
   for (const NodeRef& node : order) {
     if (values.contains(node.get())) continue;
     IntervalOperands operands;
     for (const NodeRef& source : node->sources) operands.push_back(&values.at(source.get()));
+    if (reference::is_region(*node)) {
+      const auto [region, is_new] = regions.try_emplace(reference::region_key(*node));
+      if (is_new) region->second = run_region(*node, operands, symbols, profile);
+      values[node.get()] = region->second[reference::result_of(*node)];
+      continue;
+    }
     IntervalArray factors[2];
     if (const auto at = cut.find(node.get()); at != cut.end()) {
       for (const size_t k : {0u, 1u}) {

@@ -27,64 +27,63 @@ const Node* strip_views_and_casts(const Node* node) {
   return node;
 }
 
-/// True if a factor is a power, through views, masks, divisions and products.
-bool contains_power(const std::unordered_set<const Node*>& powers, const Node* node) {
-  node = strip_views(node);
-  if (powers.contains(node)) return true;
-  if (node->op == Op::WHERE)
-    return contains_power(powers, node->sources[1].get()) ||
-           contains_power(powers, node->sources[2].get());
-  if (node->op == Op::FDIV || node->op == Op::CAST)
-    return contains_power(powers, node->sources[0].get());
-  return node->op == Op::MUL && (contains_power(powers, node->sources[0].get()) ||
-                                 contains_power(powers, node->sources[1].get()));
-}
-
-/// True if a WHERE can make a factor zero, through views, casts and products.
-bool may_be_masked_zero(const Node* node) {
-  node = strip_views_and_casts(node);
-  const auto is_zero = [](const NodeRef& x) {
-    const Node* source = strip_views(x.get());
-    return source->op == Op::CONST && source->as<ConstAttr>().value.as_double() == 0;
-  };
-  if (node->op == Op::WHERE) return is_zero(node->sources[1]) || is_zero(node->sources[2]);
-  return node->op == Op::MUL &&
-         (may_be_masked_zero(node->sources[0].get()) || may_be_masked_zero(node->sources[1].get()));
+bool is_zero(const NodeRef& x) {
+  const Node* source = strip_views(x.get());
+  return source->op == Op::CONST && source->as<ConstAttr>().value.as_double() == 0;
 }
 
 }  // namespace
 
+bool OnlineSoftmaxSums::finds_power(const Node& node) const {
+  const auto has = [&](size_t i) { return with_power_.contains(node.sources[i].get()); };
+  if (powers_.contains(&node)) return true;
+  if (node.op == Op::WHERE) return has(1) || has(2);
+  if (node.op == Op::VIEW || node.op == Op::FDIV || node.op == Op::CAST) return has(0);
+  return node.op == Op::MUL && (has(0) || has(1));
+}
+
+bool OnlineSoftmaxSums::finds_masked_zero(const Node& node) const {
+  const auto may = [&](size_t i) { return may_be_zero_.contains(node.sources[i].get()); };
+  if (node.op == Op::WHERE) return is_zero(node.sources[1]) || is_zero(node.sources[2]);
+  if (node.op == Op::VIEW || (node.op == Op::CAST && !node.as<CastAttr>().bits)) return may(0);
+  return node.op == Op::MUL && (may(0) || may(1));
+}
+
 OnlineSoftmaxSums::OnlineSoftmaxSums(const std::vector<NodeRef>& order) {
-  for (const NodeRef& node : order) {
+  for (const NodeRef& node : order) {  // operands first
     if (softmax_power(*node)) powers_.insert(node.get());
+    if (finds_power(*node)) with_power_.insert(node.get());
+    if (finds_masked_zero(*node)) may_be_zero_.insert(node.get());
     if (node->op != Op::REDUCE || node->as<ReduceAttr>().op != Op::ADD ||
         node->sources[0]->op != Op::MUL || !is_float(node->dtype))
       continue;
-    if (may_be_masked_zero(node->sources[0].get())) {
+    if (may_be_zero_.contains(node->sources[0].get())) {
       masked_.insert(node.get());
       find_masked_factors(node->sources[0].get());
     }
-    if (!contains_power(powers_, node->sources[0].get())) continue;
+    if (!with_power_.contains(node->sources[0].get())) continue;
     std::vector<const Node*>& factors = sums_[node.get()];
-    find_factors(node->sources[0].get(), factors);
+    std::unordered_set<const Node*> seen;
+    find_factors(node->sources[0].get(), factors, seen);
     if (factors.size() == 1) factors.clear();  // the product's other factor
     for (const NodeRef& factor : node->sources[0]->sources) find_roundings(factor.get());
   }
 }
 
-void OnlineSoftmaxSums::find_factors(const Node* node, std::vector<const Node*>& out) const {
+void OnlineSoftmaxSums::find_factors(const Node* node, std::vector<const Node*>& out,
+                                     std::unordered_set<const Node*>& seen) const {
   node = strip_views(node);
-  if (powers_.contains(node)) return;
+  if (powers_.contains(node) || !seen.insert(node).second) return;
   for (const NodeRef& source : node->sources) {
-    if (contains_power(powers_, source.get()))
-      find_factors(source.get(), out);
+    if (with_power_.contains(source.get()))
+      find_factors(source.get(), out, seen);
     else if (node->op == Op::MUL)
       out.push_back(source.get());
   }
 }
 
 void OnlineSoftmaxSums::find_roundings(const Node* factor) {
-  if (!contains_power(powers_, factor)) return;
+  if (!with_power_.contains(factor) || !looked_for_roundings_.insert(factor).second) return;
   if (narrows(*factor)) roundings_.insert(factor);
   if (powers_.contains(factor)) return;
   for (const NodeRef& source : factor->sources) find_roundings(source.get());
@@ -93,7 +92,7 @@ void OnlineSoftmaxSums::find_roundings(const Node* factor) {
 void OnlineSoftmaxSums::find_masked_factors(const Node* term) {
   for (const NodeRef& source : term->sources) {
     const Node* factor = strip_views_and_casts(source.get());
-    if (factor->op == Op::MUL && may_be_masked_zero(factor) &&
+    if (factor->op == Op::MUL && may_be_zero_.contains(factor) &&
         masked_factors_.insert(factor).second)
       find_masked_factors(factor);
   }

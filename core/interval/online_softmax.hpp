@@ -30,10 +30,16 @@ class OnlineSoftmaxSums {
   bool is_masked_factor(const Node& node) const { return masked_factors_.contains(&node); }
 
  private:
+  /// True if the node, a factor, is a power, through views, masks, divisions and products.
+  bool finds_power(const Node& node) const;
+  /// True if a WHERE can make the node, a factor, zero, through views, casts and products.
+  bool finds_masked_zero(const Node& node) const;
   void find_roundings(const Node* factor);
   void find_masked_factors(const Node* term);
-  void find_factors(const Node* node, std::vector<const Node*>& out) const;
+  void find_factors(const Node* node, std::vector<const Node*>& out,
+                    std::unordered_set<const Node*>& seen) const;
   std::unordered_set<const Node*> powers_, roundings_, masked_, masked_factors_;
+  std::unordered_set<const Node*> with_power_, may_be_zero_, looked_for_roundings_;
   std::unordered_map<const Node*, std::vector<const Node*>> sums_;
 };
 

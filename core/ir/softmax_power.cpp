@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/ir/softmax_power.hpp"
 
+#include <set>
+
 namespace tenon {
 namespace {
 
-bool find_difference(const Node& exponent, SoftmaxPower& out) {
+/// `seen`: products without a difference.
+bool find_difference(const Node& exponent, SoftmaxPower& out, std::set<const Node*>& seen) {
   if (exponent.op == Op::MUL) {
+    if (!seen.insert(&exponent).second) return false;
     for (const size_t side : {0, 1}) {
       out.factors.push_back(exponent.sources[1 - side].get());
-      if (find_difference(*exponent.sources[side], out)) return true;
+      if (find_difference(*exponent.sources[side], out, seen)) return true;
       out.factors.pop_back();
     }
     return false;
@@ -29,7 +33,8 @@ bool find_difference(const Node& exponent, SoftmaxPower& out) {
 
 std::optional<SoftmaxPower> softmax_power(const Node& node) {
   SoftmaxPower out;
-  if ((node.op != Op::EXP && node.op != Op::EXP2) || !find_difference(*node.sources[0], out))
+  std::set<const Node*> seen;
+  if ((node.op != Op::EXP && node.op != Op::EXP2) || !find_difference(*node.sources[0], out, seen))
     return std::nullopt;
   return out;
 }

@@ -78,6 +78,55 @@ bool is_plain(const Node& node, const Renaming& names) {
 
 }  // namespace
 
+namespace {
+
+/// Graphs inside each other share the table, as long as their names are the same.
+uint64_t hash_inner(const Graph& graph, const Renaming& outer, SubgraphHashes* around) {
+  const Renaming names = renaming_of(graph, outer);
+  const Numbering numbering(graph);
+  uint64_t h = hash_mix(graph.params.size(), graph.symbols.size());
+  for (const Expr& s : graph.symbols) h = hash_mix(h, names.at(s.name()).hash());
+  for (const NodeRef& p : graph.params) h = hash_mix(h, numbering.number.at(p.get()));
+  SubgraphHashes own;
+  SubgraphHashes& subgraphs = around && names.size() == outer.size() ? *around : own;
+  for (const NodeRef& n : numbering.order) {
+    h = hash_mix(h, hash_head(*n, names, subgraphs));
+    for (const NodeRef& s : n->sources) h = hash_mix(h, numbering.number.at(s.get()));
+  }
+  for (const NodeRef& o : graph.outputs) h = hash_mix(h, numbering.number.at(o.get()));
+  return h;
+}
+
+bool same_inner(const Graph& a, const Renaming& outer_a, const Graph& b, const Renaming& outer_b,
+                SubgraphEquality* around) {
+  if (a.params.size() != b.params.size() || a.outputs.size() != b.outputs.size() ||
+      a.symbols.size() != b.symbols.size())
+    return false;
+  const Renaming names_a = renaming_of(a, outer_a), names_b = renaming_of(b, outer_b);
+  for (size_t i = 0; i < a.symbols.size(); ++i)
+    if (!(names_a.at(a.symbols[i].name()) == names_b.at(b.symbols[i].name()))) return false;
+  const Numbering in_a(a), in_b(b);
+  if (in_a.order.size() != in_b.order.size()) return false;
+  const auto same_place = [&](const NodeRef& x, const NodeRef& y) {
+    return in_a.number.at(x.get()) == in_b.number.at(y.get());
+  };
+  const auto same_places = [&](const std::vector<NodeRef>& xs, const std::vector<NodeRef>& ys) {
+    return std::equal(xs.begin(), xs.end(), ys.begin(), ys.end(), same_place);
+  };
+  SubgraphEquality own;
+  SubgraphEquality& subgraphs =
+      around && names_a.size() == outer_a.size() && names_b.size() == outer_b.size() ? *around
+                                                                                     : own;
+  for (size_t i = 0; i < in_a.order.size(); ++i) {
+    const Node &x = *in_a.order[i], &y = *in_b.order[i];
+    if (!same_head(x, names_a, y, names_b, subgraphs) || !same_places(x.sources, y.sources))
+      return false;
+  }
+  return same_places(a.params, b.params) && same_places(a.outputs, b.outputs);
+}
+
+}  // namespace
+
 uint64_t hash_head(const Node& node, const Renaming& names, SubgraphHashes& subgraphs) {
   if (is_plain(node, names)) return hash_alone(node);
   Node plain;
@@ -89,8 +138,9 @@ uint64_t hash_head(const Node& node, const Renaming& names, SubgraphHashes& subg
   uint64_t h = hash_alone(plain);
   for (const Graph* g : graphs) {
     const uint64_t* known = subgraphs.find(g);
-    if (!known) known = subgraphs.try_emplace(g, hash_graph(*g, names)).first;
-    h = hash_mix(h, *known);
+    const uint64_t inner = known ? *known : hash_inner(*g, names, &subgraphs);
+    if (!known) subgraphs.try_emplace(g, inner);
+    h = hash_mix(h, inner);
   }
   if (const auto* choice = std::get_if<IfAttr>(&node.attr)) h = hash_mix(h, choice->result);
   if (const auto* loop = std::get_if<LoopAttr>(&node.attr))
@@ -111,49 +161,19 @@ bool same_head(const Node& a, const Renaming& names_a, const Node& b, const Rena
   if (graphs_a.size() != graphs_b.size()) return false;
   for (size_t g = 0; g < graphs_a.size(); ++g) {
     const auto [known, is_new] = subgraphs.try_emplace({graphs_a[g], graphs_b[g]});
-    if (is_new) known->second = same_graph(*graphs_a[g], names_a, *graphs_b[g], names_b);
+    if (is_new)
+      known->second = same_inner(*graphs_a[g], names_a, *graphs_b[g], names_b, &subgraphs);
     if (!known->second) return false;
   }
   return true;
 }
 
 uint64_t hash_graph(const Graph& graph, const Renaming& outer) {
-  const Renaming names = renaming_of(graph, outer);
-  const Numbering numbering(graph);
-  uint64_t h = hash_mix(graph.params.size(), graph.symbols.size());
-  for (const Expr& s : graph.symbols) h = hash_mix(h, names.at(s.name()).hash());
-  for (const NodeRef& p : graph.params) h = hash_mix(h, numbering.number.at(p.get()));
-  SubgraphHashes subgraphs;
-  for (const NodeRef& n : numbering.order) {
-    h = hash_mix(h, hash_head(*n, names, subgraphs));
-    for (const NodeRef& s : n->sources) h = hash_mix(h, numbering.number.at(s.get()));
-  }
-  for (const NodeRef& o : graph.outputs) h = hash_mix(h, numbering.number.at(o.get()));
-  return h;
+  return hash_inner(graph, outer, nullptr);
 }
 
 bool same_graph(const Graph& a, const Renaming& outer_a, const Graph& b, const Renaming& outer_b) {
-  if (a.params.size() != b.params.size() || a.outputs.size() != b.outputs.size() ||
-      a.symbols.size() != b.symbols.size())
-    return false;
-  const Renaming names_a = renaming_of(a, outer_a), names_b = renaming_of(b, outer_b);
-  for (size_t i = 0; i < a.symbols.size(); ++i)
-    if (!(names_a.at(a.symbols[i].name()) == names_b.at(b.symbols[i].name()))) return false;
-  const Numbering in_a(a), in_b(b);
-  if (in_a.order.size() != in_b.order.size()) return false;
-  const auto same_place = [&](const NodeRef& x, const NodeRef& y) {
-    return in_a.number.at(x.get()) == in_b.number.at(y.get());
-  };
-  const auto same_places = [&](const std::vector<NodeRef>& xs, const std::vector<NodeRef>& ys) {
-    return std::equal(xs.begin(), xs.end(), ys.begin(), ys.end(), same_place);
-  };
-  SubgraphEquality subgraphs;
-  for (size_t i = 0; i < in_a.order.size(); ++i) {
-    const Node &x = *in_a.order[i], &y = *in_b.order[i];
-    if (!same_head(x, names_a, y, names_b, subgraphs) || !same_places(x.sources, y.sources))
-      return false;
-  }
-  return same_places(a.params, b.params) && same_places(a.outputs, b.outputs);
+  return same_inner(a, outer_a, b, outer_b, nullptr);
 }
 
 }  // namespace structure

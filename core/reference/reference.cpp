@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "core/reference/kernels.hpp"
+#include "core/reference/region.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
@@ -61,10 +62,6 @@ std::vector<Array> run_loop(const LoopAttr& attr, const Operands& operands,
   return carried;
 }
 
-bool is_region(const Node& node) {
-  return node.op == Op::IF || node.op == Op::LOOP || node.op == Op::CALL;
-}
-
 /// Every result of an IF, LOOP or CALL; nodes that differ only in `result` share one evaluation.
 std::vector<Array> run_region(const Node& node, const Operands& operands,
                               const SymbolValues& symbols) {
@@ -72,35 +69,6 @@ std::vector<Array> run_region(const Node& node, const Operands& operands,
   if (node.op == Op::CALL)
     return evaluate(*node.as<CallAttr>().body, copies(operands, 0, operands.size()), symbols);
   return run_loop(node.as<LoopAttr>(), operands, symbols);
-}
-
-size_t result_of(const Node& node) {
-  if (node.op == Op::IF) return static_cast<size_t>(node.as<IfAttr>().result);
-  if (node.op == Op::CALL) return static_cast<size_t>(node.as<CallAttr>().result);
-  return static_cast<size_t>(node.as<LoopAttr>().result);
-}
-
-/// Region nodes that compute the same thing have equal graphs and sources.
-struct RegionKey {
-  const Graph *first, *second;
-  bool is_while;
-  std::vector<const Node*> sources;
-  auto operator<=>(const RegionKey&) const = default;
-};
-
-RegionKey region_key(const Node& node) {
-  RegionKey key{nullptr, nullptr, false, {}};
-  if (node.op == Op::IF) {
-    key.first = node.as<IfAttr>().then_graph.get();
-    key.second = node.as<IfAttr>().else_graph.get();
-  } else if (node.op == Op::CALL) {
-    key.first = node.as<CallAttr>().body.get();
-  } else {
-    key.first = node.as<LoopAttr>().body.get();
-    key.is_while = node.as<LoopAttr>().is_while;
-  }
-  for (const NodeRef& source : node.sources) key.sources.push_back(source.get());
-  return key;
 }
 
 }  // namespace
@@ -119,7 +87,8 @@ Array evaluate_node(const Node& node, const std::vector<const Array*>& operands,
   if (node.op == Op::TAKE) return reference::take(node, *operands[0], *operands[1]);
   if (node.op == Op::STORE) return reference::store(node, *operands[0], *operands[1], *operands[2]);
   if (node.op == Op::COPY) return *operands[0];
-  if (is_region(node)) return std::move(run_region(node, operands, symbols)[result_of(node)]);
+  if (reference::is_region(node))
+    return std::move(run_region(node, operands, symbols)[reference::result_of(node)]);
   fail(ErrorKind::kInvalid, "[{}] expected an operator of graphs, got one of programs",
        op_info(node.op).text);
 }
@@ -145,16 +114,16 @@ std::vector<Array> evaluate(const Graph& graph, const std::vector<Array>& inputs
 
   std::unordered_map<const Node*, const Array*> at;
   std::unordered_map<const Node*, Array> values;
-  std::map<RegionKey, std::vector<Array>> regions;
+  std::map<reference::RegionKey, std::vector<Array>> regions;
   for (size_t i = 0; i < inputs.size(); ++i) at[graph.params[i].get()] = &inputs[i];
   for (const NodeRef& node : order) {
     if (at.contains(node.get())) continue;
     Operands operands;
     for (const NodeRef& source : node->sources) operands.push_back(at.at(source.get()));
-    if (is_region(*node)) {
-      auto [region, added] = regions.try_emplace(region_key(*node));
+    if (reference::is_region(*node)) {
+      auto [region, added] = regions.try_emplace(reference::region_key(*node));
       if (added) region->second = run_region(*node, operands, symbols);
-      values[node.get()] = region->second[result_of(*node)];
+      values[node.get()] = region->second[reference::result_of(*node)];
     } else {
       values[node.get()] = evaluate_node(*node, operands, symbols);
     }

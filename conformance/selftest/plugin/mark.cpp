@@ -2,6 +2,7 @@
 // Which steps of a program a variant concerns: a function for each, in one table.
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "conformance/selftest/plugin/index_form.hpp"
 #include "sdk/program/dtype_info.hpp"
@@ -31,12 +32,13 @@ std::vector<Carried> carried(const Code& code, uint32_t loop) {
 }
 
 /// What a value adds up: the CARRY itself, or an ADD or FMA of what does.
-bool accumulates(const Code& code, uint32_t value, uint32_t carry, int depth = 0) {
+bool accumulates(const Code& code, uint32_t value, uint32_t carry, std::set<uint32_t>& seen) {
   if (value == carry) return true;
+  if (!seen.insert(value).second) return false;
   const Step& step = code.steps[value];
   const bool is_sum = step.op == TN_OP_ADD || step.op == TN_OP_FMA;
-  return is_sum && depth < 16 && std::ranges::any_of(step.operands, [&](uint32_t operand) {
-           return accumulates(code, operand, carry, depth + 1);
+  return is_sum && std::ranges::any_of(step.operands, [&](uint32_t operand) {
+           return accumulates(code, operand, carry, seen);
          });
 }
 
@@ -52,8 +54,9 @@ bool is_plain_sum(const Code& code, uint32_t loop) {
     if (i != loop && (op == TN_OP_LOOP || op == TN_OP_IF)) return false;
   }
   return std::ranges::all_of(all, [&](const Carried& c) {
+    std::set<uint32_t> seen;
     return sdk::is_float(code.steps[c.carry].dtype) && c.next != c.carry &&
-           accumulates(code, c.next, c.carry);
+           accumulates(code, c.next, c.carry, seen);
   });
 }
 

@@ -2,6 +2,7 @@
 // precompute: computes the nested reductions in a reduction's terms block by block, once for all
 // loops that only the other factor depends on.
 #include <algorithm>
+#include <set>
 
 #include "core/ir/scalar_op.hpp"
 #include "core/kernel/transforms/apply.hpp"
@@ -11,8 +12,9 @@
 namespace tenon {
 namespace {
 
-/// The mask under which a factor is zero.
-std::optional<Masked> masked_in(const KValueRef& v) {
+/// The mask under which a factor is zero. `seen`: the values without one.
+std::optional<Masked> masked_in(const KValueRef& v, std::set<const KValue*>& seen) {
+  if (!seen.insert(v.get()).second) return std::nullopt;
   const auto is_zero = [](const KValueRef& x) {
     return x->kind == KValueKind::kConst && x->constant.as_double() == 0;
   };
@@ -21,8 +23,8 @@ std::optional<Masked> masked_in(const KValueRef& v) {
     if (is_zero(v->operands[1])) return Masked{v->operands[0], true, v->operands[1]->constant};
   }
   if (!is_op(v, Op::MUL)) return std::nullopt;
-  const std::optional<Masked> first = masked_in(v->operands[0]);
-  return first ? first : masked_in(v->operands[1]);
+  const std::optional<Masked> first = masked_in(v->operands[0], seen);
+  return first ? first : masked_in(v->operands[1], seen);
 }
 
 class Precompute {
@@ -177,8 +179,9 @@ class Precompute {
   void find_unmasked() {
     for (size_t i = 0; i < terms_.size(); ++i) {
       std::optional<UnmaskedBlocks> unmasked;
+      std::set<const KValue*> seen;
       const bool is_sum = reduction_->states[i].op == Op::ADD;
-      if (const auto masked = is_sum ? masked_in(terms_[i].weight) : std::nullopt)
+      if (const auto masked = is_sum ? masked_in(terms_[i].weight, seen) : std::nullopt)
         unmasked = unmasked_blocks(kernel_, *masked, r_, factor(), tile_, path_);
       if (!unmasked) {
         range_.reset();

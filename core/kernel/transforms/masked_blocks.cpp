@@ -3,32 +3,10 @@
 
 #include <algorithm>
 #include <span>
+#include <unordered_map>
 
 namespace tenon {
 namespace {
-
-/// An integer value as an index expression, if it does not wrap.
-std::optional<Expr> position_of(const KValueRef& v) {
-  if (!is_int(v->dtype)) return std::nullopt;
-  if (v->kind == KValueKind::kConst) return Expr(v->constant.as_int());
-  if (v->kind == KValueKind::kIndex && holds(v->dtype, v->index)) return v->index;
-  if (v->kind != KValueKind::kOp || v->bits) return std::nullopt;
-  std::vector<Expr> operands;
-  for (const KValueRef& operand : v->operands) {
-    const auto position = position_of(operand);
-    if (!position) return std::nullopt;
-    operands.push_back(*position);
-  }
-  std::optional<Expr> out;
-  if (v->op == Op::ADD) out = operands[0] + operands[1];
-  if (v->op == Op::SUB) out = operands[0] - operands[1];
-  if (v->op == Op::NEG) out = -operands[0];
-  if (v->op == Op::CAST) out = operands[0];
-  if (v->op == Op::MUL && (operands[0].is_const() || operands[1].is_const()))
-    out = operands[0] * operands[1];
-  if (out && !holds(v->dtype, *out)) out.reset();
-  return out;
-}
 
 Expr negated(const Expr& e) {
   const auto all = [&](Expr (*join)(const Expr&, const Expr&)) {
@@ -58,40 +36,101 @@ Expr either(const Expr& a, const Expr& b) {
   return logical_or(a, b);
 }
 
-}  // namespace
-
-std::optional<Expr> condition_of(const KValueRef& v) {
-  if (v->dtype != DType::kBool) return std::nullopt;
-  if (v->kind == KValueKind::kConst) return Expr(v->constant.bits != 0 ? 1 : 0);
-  if (v->kind == KValueKind::kIndex) return v->index;
-  if (v->kind != KValueKind::kOp || v->operands.size() != 2) return std::nullopt;
-  const bool compares = v->op == Op::CMPLT || v->op == Op::CMPEQ || v->op == Op::CMPNE;
-  const auto of = [&](size_t i) {
-    return compares ? position_of(v->operands[i]) : condition_of(v->operands[i]);
-  };
-  const std::optional<Expr> x = of(0), y = of(1);
-  if (!x || !y) return std::nullopt;
-  switch (v->op) {
-    case Op::CMPLT:
-      return less(*x, *y);
-    case Op::CMPEQ:
-      return equal(*x, *y);
-    case Op::CMPNE:
-      return either(less(*x, *y), less(*y, *x));
-    case Op::AND:
-      return logical_and(*x, *y);
-    case Op::OR:
-      return either(*x, *y);
-    case Op::XOR:
-      if (x->is_const(1)) return negated(*y);
-      if (y->is_const(1)) return negated(*x);
-      return std::nullopt;
-    default:
-      return std::nullopt;
+/// Values as index expressions, each found once.
+class IndexForms {
+ public:
+  std::optional<Expr> condition(const KValueRef& v) {
+    if (const auto known = conditions_.find(v.get()); known != conditions_.end())
+      return known->second;
+    return conditions_[v.get()] = find_condition(v);
   }
-}
 
-namespace {
+  /// The value with each condition, the largest first, as one index expression.
+  KValueRef replaced(const KValueRef& v) {
+    if (v->kind != KValueKind::kOp) return v;
+    if (const auto known = replaced_.find(v.get()); known != replaced_.end()) return known->second;
+    KValueRef out = v;
+    if (const auto found = condition(v)) {
+      out = make_index(*found, DType::kBool);
+    } else {
+      KValue copy = *v;
+      bool changed = false;
+      for (KValueRef& operand : copy.operands) {
+        KValueRef next = replaced(operand);
+        changed |= next != operand;
+        operand = std::move(next);
+      }
+      if (changed) out = std::make_shared<const KValue>(std::move(copy));
+    }
+    return replaced_[v.get()] = out;
+  }
+
+ private:
+  using Forms = std::unordered_map<const KValue*, std::optional<Expr>>;
+
+  /// An integer value as an index expression, if it does not wrap.
+  std::optional<Expr> position(const KValueRef& v) {
+    if (const auto known = positions_.find(v.get()); known != positions_.end())
+      return known->second;
+    return positions_[v.get()] = find_position(v);
+  }
+
+  std::optional<Expr> find_position(const KValueRef& v) {
+    if (!is_int(v->dtype)) return std::nullopt;
+    if (v->kind == KValueKind::kConst) return Expr(v->constant.as_int());
+    if (v->kind == KValueKind::kIndex && holds(v->dtype, v->index)) return v->index;
+    if (v->kind != KValueKind::kOp || v->bits) return std::nullopt;
+    std::vector<Expr> operands;
+    for (const KValueRef& operand : v->operands) {
+      const auto found = position(operand);
+      if (!found) return std::nullopt;
+      operands.push_back(*found);
+    }
+    std::optional<Expr> out;
+    if (v->op == Op::ADD) out = operands[0] + operands[1];
+    if (v->op == Op::SUB) out = operands[0] - operands[1];
+    if (v->op == Op::NEG) out = -operands[0];
+    if (v->op == Op::CAST) out = operands[0];
+    if (v->op == Op::MUL && (operands[0].is_const() || operands[1].is_const()))
+      out = operands[0] * operands[1];
+    if (out && !holds(v->dtype, *out)) out.reset();
+    return out;
+  }
+
+  std::optional<Expr> find_condition(const KValueRef& v) {
+    if (v->dtype != DType::kBool) return std::nullopt;
+    if (v->kind == KValueKind::kConst) return Expr(v->constant.bits != 0 ? 1 : 0);
+    if (v->kind == KValueKind::kIndex) return v->index;
+    if (v->kind != KValueKind::kOp || v->operands.size() != 2) return std::nullopt;
+    const bool compares = v->op == Op::CMPLT || v->op == Op::CMPEQ || v->op == Op::CMPNE;
+    const auto of = [&](size_t i) {
+      return compares ? position(v->operands[i]) : condition(v->operands[i]);
+    };
+    const std::optional<Expr> x = of(0), y = of(1);
+    if (!x || !y) return std::nullopt;
+    switch (v->op) {
+      case Op::CMPLT:
+        return less(*x, *y);
+      case Op::CMPEQ:
+        return equal(*x, *y);
+      case Op::CMPNE:
+        return either(less(*x, *y), less(*y, *x));
+      case Op::AND:
+        return logical_and(*x, *y);
+      case Op::OR:
+        return either(*x, *y);
+      case Op::XOR:
+        if (x->is_const(1)) return negated(*y);
+        if (y->is_const(1)) return negated(*x);
+        return std::nullopt;
+      default:
+        return std::nullopt;
+    }
+  }
+
+  Forms conditions_, positions_;
+  std::unordered_map<const KValue*, KValueRef> replaced_;
+};
 
 /// Maximum of the expression over a tile; nothing if it is not linear in the tile's axes.
 std::optional<Expr> most_over(const Kernel& kernel, Expr e, const std::vector<int>& tile) {
@@ -182,19 +221,9 @@ class UnmaskedBounds {
 
 }  // namespace
 
-KValueRef with_positions(const KValueRef& value) {
-  // Top down, so that the largest condition is replaced.
-  if (value->kind != KValueKind::kOp) return value;
-  if (const auto condition = condition_of(value)) return make_index(*condition, DType::kBool);
-  KValue copy = *value;
-  bool changed = false;
-  for (KValueRef& operand : copy.operands) {
-    KValueRef next = with_positions(operand);
-    changed |= next != operand;
-    operand = std::move(next);
-  }
-  return changed ? std::make_shared<const KValue>(std::move(copy)) : value;
-}
+std::optional<Expr> condition_of(const KValueRef& value) { return IndexForms().condition(value); }
+
+KValueRef with_positions(const KValueRef& value) { return IndexForms().replaced(value); }
 
 std::optional<UnmaskedBlocks> unmasked_blocks(const Kernel& kernel, const Masked& masked, int row,
                                               int64_t block, const std::vector<int>& tile,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace tenon {
 namespace {
@@ -21,22 +22,30 @@ bool loops_of(const Statement& s, std::vector<int>& axes) {
   return true;
 }
 
-/// Equality of values after renaming axes, through nested reductions.
+/// Equality of values after renaming axes, through nested reductions. A pair of values and a pair
+/// of reductions are compared once: an axis keeps its new name.
 class SameValue {
  public:
   using Reductions = std::vector<const Statement*>;
   SameValue(const Kernel& kernel, const Reductions& reductions)
       : kernel_(kernel), reductions_(reductions) {}
 
-  /// Renames axis `there` to `here`.
+  /// Renames axis `there` to `here`; false if it has another name already.
   bool rename(int there, int here) {
     const KernelAxis &a = kernel_.axes[there], &b = kernel_.axes[here];
     if (!(a.extent == b.extent) || a.bind != b.bind) return false;
-    rename_.insert_or_assign(a.name, b.symbol());
-    return true;
+    return rename_.try_emplace(a.name, b.symbol()).first->second == b.symbol();
   }
 
   bool operator()(const KValueRef& a, const KValueRef& b) {
+    if (same_.contains({a.get(), b.get()})) return true;
+    if (!compare(a, b)) return false;  // and so is every value above
+    same_.insert({a.get(), b.get()});
+    return true;
+  }
+
+ private:
+  bool compare(const KValueRef& a, const KValueRef& b) {
     if (a->kind != b->kind || a->dtype != b->dtype || a->op != b->op || a->bits != b->bits ||
         a->approximate != b->approximate || a->buffer != b->buffer || a->state != b->state ||
         a->operands.size() != b->operands.size() || !(a->constant == b->constant))
@@ -49,9 +58,8 @@ class SameValue {
     return true;
   }
 
- private:
   bool same_reduction(int here, int there) {
-    if (here == there) return true;
+    if (here == there || !reductions_seen_.insert({here, there}).second) return true;
     const Statement &a = *reductions_[static_cast<size_t>(here)],
                     &b = *reductions_[static_cast<size_t>(there)];
     std::vector<int> own, others;
@@ -72,6 +80,8 @@ class SameValue {
   const Kernel& kernel_;
   const Reductions& reductions_;
   std::map<std::string, Expr> rename_;
+  std::set<std::pair<const KValue*, const KValue*>> same_;
+  std::set<std::pair<int, int>> reductions_seen_;
 };
 
 /// condition ? value : constant, or with the branches swapped if negated.
@@ -231,12 +241,18 @@ class RunningMaximum::TermMatcher {
   /// Replaces terms of the maximum outside the power by `element`.
   KValueRef elements(const KValueRef& v) {
     if (v == powered_value_) return v;
-    if (v->dtype == element_->dtype && depends_on_axis(v) && same(of_.maximum_.states[0].value, v))
-      return element_;
-    if (v->operands.empty()) return v;
-    KValue copy = *v;
-    for (KValueRef& operand : copy.operands) operand = elements(operand);
-    return std::make_shared<const KValue>(std::move(copy));
+    if (const auto known = elements_.find(v.get()); known != elements_.end()) return known->second;
+    KValueRef out = v;
+    if (v->dtype == element_->dtype && depends_on_axis(v) &&
+        same(of_.maximum_.states[0].value, v)) {
+      out = element_;
+    } else if (!v->operands.empty()) {
+      KValue copy = *v;
+      for (KValueRef& operand : copy.operands) operand = elements(operand);
+      out = std::make_shared<const KValue>(std::move(copy));
+    }
+    elements_.emplace(v.get(), out);
+    return out;
   }
 
   /// False if the value needs a result that depends on the final maximum, or a reduction inside the
@@ -251,11 +267,14 @@ class RunningMaximum::TermMatcher {
 
   bool depends_on_maximum(int id) {
     if (id == of_.maximum_.id) return true;
+    const auto [known, is_new] = depend_on_maximum_.try_emplace(id, false);
+    if (!is_new) return known->second;
     bool found = false;
     for (const ReduceState& state : of_.reductions_[static_cast<size_t>(id)]->states)
       visit(state.value, [&](const KValueRef& x) {
         found = found || (x->kind == KValueKind::kResult && depends_on_maximum(x->reduction));
       });
+    depend_on_maximum_[id] = found;
     return found;
   }
 
@@ -276,6 +295,8 @@ class RunningMaximum::TermMatcher {
   const std::function<KValueRef(const Power&)>& powered_;
   KValueRef powered_value_;
   RunningTerm out_;
+  std::unordered_map<const KValue*, KValueRef> elements_;
+  std::unordered_map<int, bool> depend_on_maximum_;
 };
 
 std::optional<RunningTerm> RunningMaximum::match(
