@@ -14,6 +14,8 @@
 namespace tenon::formats {
 namespace {
 
+constexpr int kMostChartPixels = 16384;
+
 // Okabe and Ito, 2008: told apart by the colour-blind too.
 constexpr std::array<std::string_view, 7> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                       "#e69f00", "#56b4e9", "#000000"};
@@ -127,6 +129,10 @@ std::string line_chart(const std::vector<Series>& series, const ChartOptions& op
   TN_REQUIRE(options.width >= 200 && options.height >= 120,
              "[line_chart] expected at least 200 x 120 pixels, got {} x {}", options.width,
              options.height);
+  // Ticks are a number of pixels apart, so their count grows with the size.
+  TN_REQUIRE(options.width <= kMostChartPixels && options.height <= kMostChartPixels,
+             "[line_chart] expected at most {0} x {0} pixels, got {1} x {2}", kMostChartPixels,
+             options.width, options.height);
   for (const Series& one : series)
     TN_REQUIRE(one.x.size() == one.y.size(),
                "[line_chart] expected as many x as y of '{}', got {} and {}", one.name,

@@ -22,6 +22,8 @@ namespace {
 
 /// From here on somebody is told that traces cost more than they serve.
 constexpr size_t kManyTraces = 8;
+/// Traces that a function keeps, of about 40 KB each and more with what they capture.
+constexpr size_t kMostTraces = 256;
 constexpr int kDeepest = 256;  ///< calls of functions that are traced, within each other
 
 /// What a function is traced for, of one input.
@@ -39,7 +41,20 @@ std::string to_string(const std::vector<InputType>& inputs) {
   return fmt::format("({})", fmt::join(words, ", "));
 }
 
+/// Tells the function's owner, who keeps something for each trace, when one is gone.
+struct Told {
+  CompiledFunction::Forget forget;
+  size_t number = 0;
+  Told(CompiledFunction::Forget who, size_t trace) : forget(std::move(who)), number(trace) {}
+  Told(const Told&) = delete;
+  Told& operator=(const Told&) = delete;
+  ~Told() {
+    if (forget) forget(number);
+  }
+};
+
 struct Trace {
+  std::shared_ptr<const Told> told;
   std::shared_ptr<std::atomic<Context*>> context;  ///< null once it is destroyed
   std::vector<InputType> inputs;
   std::vector<int64_t> key;
@@ -56,11 +71,13 @@ struct Trace {
 
 struct CompiledFunction::Impl {
   Traced function;
+  Forget forget;
   std::string name;
-  std::mutex mutex;  ///< of what follows
-  std::vector<std::shared_ptr<Trace>> traces, under_way;
+  std::mutex mutex;                            ///< of what follows
+  std::vector<std::shared_ptr<Trace>> traces;  ///< the last used one is the last
+  std::vector<std::shared_ptr<Trace>> under_way;
   size_t next_number = 0;
-  bool warned = false;
+  bool warned = false, warned_of_drop = false;
 
   struct UnderWay {
     Impl& impl;
@@ -79,7 +96,9 @@ struct CompiledFunction::Impl {
     const auto find = [&]() -> std::shared_ptr<Trace> {
       const std::lock_guard lock(mutex);
       const auto at = std::ranges::find_if(traces, fits);
-      return at == traces.end() ? nullptr : *at;
+      if (at == traces.end()) return nullptr;
+      std::rotate(at, at + 1, traces.end());
+      return traces.back();
     };
     if (auto found = find()) return found;
     // One for all functions, as they may call each other and themselves.
@@ -96,14 +115,25 @@ struct CompiledFunction::Impl {
       out->inputs = std::move(types);
       out->key = key;
       out->number = next_number++;
+      out->told = std::make_shared<const Told>(forget, out->number);
       under_way.push_back(out);
     }
     const UnderWay hold{*this, out};
     make(*out, context, inputs);
+    std::shared_ptr<Trace> dropped;  // lives until the lock is gone
     const std::lock_guard lock(mutex);
     // Those of contexts that are gone would keep devices open.
     std::erase_if(traces, [](const auto& trace) { return !trace->context->load(); });
     warn(*out);
+    if (traces.size() >= kMostTraces) {
+      dropped = std::move(traces.front());
+      traces.erase(traces.begin());
+      if (!std::exchange(warned_of_drop, true))
+        log_warning(
+            fmt::format("[{}] keeps {} traces: from now on the one that was not used for longest "
+                        "goes for a new one, and a call that needs it again is traced again",
+                        name, kMostTraces));
+    }
     traces.push_back(out);
     return out;
   }
@@ -140,6 +170,7 @@ struct CompiledFunction::Impl {
     {
       const std::lock_guard lock(mutex);
       out.trace = next_number++;
+      out.hold = std::make_shared<const Told>(forget, out.trace);
     }
     const Deeper hold(depth);
     out.values = function(inputs, out.trace);
@@ -157,10 +188,12 @@ struct CompiledFunction::Impl {
   }
 };
 
-CompiledFunction::CompiledFunction(Traced f, std::string name) : impl_(std::make_shared<Impl>()) {
+CompiledFunction::CompiledFunction(Traced f, std::string name, Forget forget)
+    : impl_(std::make_shared<Impl>()) {
   TN_REQUIRE(!name.empty() && name.size() <= kMaxName,
              "[compile] expected a name of 1 to {} bytes, got {}", kMaxName, name.size());
   impl_->function = std::move(f);
+  impl_->forget = std::move(forget);
   impl_->name = std::move(name);
 }
 
@@ -311,6 +344,7 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
   const std::shared_ptr<Trace> trace = impl.get(context, inputs, types, key);
   Results out;
   out.trace = trace->number;
+  out.hold = trace->told;
   // Calls of one trace on several threads take turns until they are submitted.
   const std::lock_guard lock(trace->mutex);
   Numbers numbers(*trace, *home);

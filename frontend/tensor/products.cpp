@@ -5,7 +5,9 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <queue>
 #include <set>
+#include <tuple>
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
@@ -15,6 +17,9 @@
 
 namespace tenon {
 namespace {
+
+/// So many are contracted in the best order; of more, pairs are chosen greedily.
+constexpr size_t kMostTensors = 5;
 
 using Labels = std::vector<int>;  ///< letters, and numbers below 0 for the axes of an ellipsis
 
@@ -107,11 +112,10 @@ class Einsum {
       const auto kept = needed(&term, nullptr);
       term = reduced_to(without_repeats(grown(std::move(term))), kept);
     }
+    if (terms_.size() > kMostTensors) contract_greedily();
     while (terms_.size() > 1) {
       const auto [i, j] = next_pair();
-      Term product = contracted(terms_[i], terms_[j]);
-      terms_.erase(terms_.begin() + static_cast<std::ptrdiff_t>(j));
-      terms_[i] = std::move(product);
+      contract(i, j);
     }
     return in_order(terms_[0], output_).x;
   }
@@ -177,10 +181,84 @@ class Einsum {
     return size;
   }
 
-  /// Multiplications of the best order from here on, and its first pair.
+  /// Puts the product of two terms, i < j, in the place of the first.
+  void contract(size_t i, size_t j) {
+    Term product = contracted(terms_[i], terms_[j]);
+    terms_.erase(terms_.begin() + static_cast<std::ptrdiff_t>(j));
+    terms_[i] = std::move(product);
+  }
+
+  /// Contracts the pair of terms with a label in common that frees most elements, until few terms
+  /// are left: `greedy` of opt_einsum (https://dgasmith.github.io/opt_einsum). Each pair is looked
+  /// at once. Terms without common labels are joined last, small ones first.
+  void contract_greedily() {
+    struct Pair {
+      double growth;                             ///< elements of the product less those of the two
+      size_t first, second;                      ///< numbers of terms
+      bool operator<(const Pair& other) const {  // the greatest is the queue's top
+        return std::tie(other.growth, other.first, other.second) < std::tie(growth, first, second);
+      }
+    };
+    std::priority_queue<Pair> pairs;
+    std::vector<size_t> numbers(terms_.size());  // of terms_: each product has a new one
+    std::iota(numbers.begin(), numbers.end(), size_t{0});
+    size_t next = terms_.size();
+    std::map<int, int> holders = times_of_labels();
+    const auto add_pairs = [&](size_t at, size_t end) {
+      for (size_t k = 0; k < end; ++k) {
+        const Labels &a = terms_[at].labels, &b = terms_[k].labels;
+        if (k == at || std::ranges::none_of(a, [&](int label) { return has(b, label); })) continue;
+        const double growth = size_of_product(a, b, holders) - size_of({a.begin(), a.end()}) -
+                              size_of({b.begin(), b.end()});
+        const auto [low, high] = std::minmax({numbers[at], numbers[k]});
+        pairs.push({growth, low, high});
+      }
+    };
+    for (size_t i = 0; i < terms_.size(); ++i) add_pairs(i, i);
+    while (terms_.size() > kMostTensors && !pairs.empty()) {
+      const Pair pair = pairs.top();
+      pairs.pop();
+      const auto one = std::ranges::find(numbers, pair.first),
+                 other = std::ranges::find(numbers, pair.second);
+      if (one == numbers.end() || other == numbers.end()) continue;
+      const auto [i, j] = std::minmax({static_cast<size_t>(one - numbers.begin()),
+                                       static_cast<size_t>(other - numbers.begin())});
+      for (const size_t k : {i, j})
+        for (const int label : terms_[k].labels) --holders[label];
+      contract(i, j);
+      for (const int label : terms_[i].labels) ++holders[label];
+      numbers.erase(numbers.begin() + static_cast<std::ptrdiff_t>(j));
+      numbers[i] = next++;
+      add_pairs(i, terms_.size());
+    }
+    while (terms_.size() > kMostTensors) {
+      std::ranges::stable_sort(terms_, {}, [&](const Term& term) {
+        return size_of({term.labels.begin(), term.labels.end()});
+      });
+      contract(0, 1);
+    }
+  }
+
+  /// The number of terms that have each label.
+  std::map<int, int> times_of_labels() const {
+    std::map<int, int> out;
+    for (const Term& term : terms_)
+      for (const int label : term.labels) ++out[label];
+    return out;
+  }
+
+  double size_of_product(const Labels& a, const Labels& b, std::map<int, int>& holders) const {
+    std::set<int> kept;
+    for (const Labels* labels : {&a, &b})
+      for (const int label : *labels)
+        if (has(output_, label) || holders[label] > has(a, label) + has(b, label))
+          kept.insert(label);
+    return size_of(kept);
+  }
+
+  /// Multiplications of the best order from here on, and its first pair. Tries every order.
   double cheapest(const std::vector<std::set<int>>& left, std::pair<size_t, size_t>* first) const {
     if (left.size() < 2) return 0;
-    constexpr size_t kMostTensors = 5;
     double best = std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < left.size(); ++i) {
       for (size_t j = i + 1; j < left.size(); ++j) {
@@ -195,8 +273,7 @@ class Einsum {
         for (const int label : all)
           if (used.contains(label)) kept.insert(label);
         rest.push_back(std::move(kept));
-        const double cost =
-            size_of(all) + (left.size() <= kMostTensors ? cheapest(rest, nullptr) : 0);
+        const double cost = size_of(all) + cheapest(rest, nullptr);
         if (cost >= best) continue;
         best = cost;
         if (first) *first = {i, j};

@@ -4,6 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <climits>
 #include <cstring>
 #include <limits>
 
@@ -109,4 +110,7 @@ TEST_CASE("lines are broken where there is no number, and any numbers make a cha
   CHECK(count(line_chart({}), "<path") == 0);
   CHECK_THROWS_WITH(line_chart({{"a", {0}, {}}}), ContainsSubstring("of 'a', got 1 and 0"));
   CHECK_THROWS_WITH(line_chart({}, {.width = 10}), ContainsSubstring("at least 200 x 120"));
+  CHECK(line_chart({}, {.width = 16384, .height = 16384}).size() < 200000);
+  CHECK_THROWS_WITH(line_chart({}, {.width = INT_MAX, .height = INT_MAX}),
+                    ContainsSubstring("at most 16384 x 16384 pixels, got 2147483647 x 2147483647"));
 }

@@ -287,6 +287,34 @@ size_t count(const std::string& text, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("a compiled function keeps its last 256 traces") {
+  on_each_device([](Context& context) {
+    int calls = 0;
+    auto held = std::make_shared<int>(0);
+    const auto f = compile(
+        [&calls, held](const Tensor& x, int64_t) {
+          ++calls;
+          return std::pair(x * 2.0, std::vector<Tensor>(static_cast<size_t>(calls % 3), x));
+        },
+        {.name = "twice"});
+    const Tensor x = ones({2}, DType::kF32, context);
+    const std::string traced = said([&] {
+      for (int64_t i = 0; i < 300; ++i) {
+        f(x, i);
+        f(x, 0);  // used again and again: it stays
+      }
+    });
+    CHECK(calls == 300);
+    CHECK(f.traces() == 256);
+    CHECK(count(traced, "[twice] keeps 256 traces") == 1);
+    f(x, 299);
+    CHECK(calls == 300);
+    CHECK(f(x, 1).first.to_vector<float>() == std::vector<float>{2, 2});  // it had to go
+    CHECK(calls == 301);
+    CHECK(f.traces() == 256);
+  });
+}
+
 TEST_CASE("a graph that grows, plans remade for a number and traces are reported once each") {
   on_each_device([](Context& context) {
     const Tensor x = ones({64}, DType::kF32, context);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Factorisations by their residuals, and what linear algebra refuses.
+// Factorisations by their residuals, sums of many tensors, and what linear algebra refuses.
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "tenon/tenon.hpp"
 #include "tests/tensor/devices.hpp"
 #include "tests/tensor/refusals.hpp"
@@ -61,6 +65,49 @@ TEST_CASE("a matrix without full rank has a least solution") {
     const SVD s = svd(a);
     CHECK(s.values.to_vector<float>()[1] < 1e-5f);
     CHECK(distance(turned(s.u).matmul(s.u), identity(a, 2)) < 16);
+  });
+}
+
+TEST_CASE("einsum of many tensors takes pairs with common labels, in quadratic time") {
+  on_each_device([](Context& context) {
+    const std::string letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const Tensor swap = tensor<float>({{0, 1}, {1, 0}}, context);
+    std::string chain, shared, apart;
+    std::vector<Tensor> matrices, rows, numbers;
+    for (size_t i = 0; i < 50; ++i) {
+      chain += fmt::format("{}{}{}", i ? "," : "", letters[i], letters[i + 1]);
+      matrices.push_back(swap);
+    }
+    const Tensor product =
+        einsum(fmt::format("{}->{}{}", chain, letters[0], letters[50]), matrices);
+    CHECK(product.to_vector<float>() == std::vector<float>{1, 0, 0, 1});
+    // 200 rows of one label, and of labels that nobody shares.
+    for (size_t i = 0; i < 200; ++i) {
+      shared += i ? ",a" : "a";
+      rows.push_back(tensor<float>({1, -1}, context));
+    }
+    CHECK(einsum(shared + "->a", rows).to_vector<float>() == std::vector<float>{1, 1});
+    for (size_t i = 0; i < 40; ++i) {
+      apart += fmt::format("{}{}", i ? "," : "", letters[i]);
+      numbers.push_back(tensor<float>({2}, context));
+    }
+    CHECK(einsum(apart + "->", numbers).item<float>() == std::ldexp(1.0F, 40));
+  });
+}
+
+TEST_CASE("einsum chooses its pairs greedily as the best order would") {
+  on_each_device([](Context& context) {
+    // A vector at the end of a chain of matrices: matrix times vector each time.
+    const std::string letters = "abcdefghijklmnopqrstuvwxyz";
+    std::string chain;
+    std::vector<Tensor> tensors;
+    for (size_t i = 0; i < 12; ++i) {
+      chain += fmt::format("{}{},", letters[i], letters[i + 1]);
+      tensors.push_back(eye(256, {}, 0, DType::kF32, context) * 2.0);
+    }
+    tensors.push_back(ones({256}, DType::kF32, context));
+    const Tensor y = einsum(fmt::format("{}{}->a", chain, letters[12]), tensors);
+    for (const float value : y.to_vector<float>()) CHECK(value == 4096);
   });
 }
 

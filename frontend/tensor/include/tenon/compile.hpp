@@ -11,9 +11,10 @@
 // A call takes tensors by value: those that are still lazy are computed first, a number becomes a
 // tensor of one element that meets others as a number does. The function runs at the first call for
 // each combination of dtypes, shapes and devices, with tensors that have types but no values; other
-// values of numbers and keys take no new plan. Tensors of outside that it uses are as they were at
-// that call. Within another that is traced, a call becomes part of that. A gradient goes through
-// results to the arguments that are still held; one that needs a donated argument is an error. An
+// values of numbers and keys take no new plan. The last 256 that were used are kept, others are
+// traced again. Tensors of outside that it uses are as they were at that call. Within another that
+// is traced, a call becomes part of that. A gradient goes through results to the arguments that
+// are still held; one that needs a donated argument is an error. An
 // integer that does not fit what it meets wraps, as in a cast.
 //
 // Arguments and results are tensors, keys, or made of them: std::vector, array, pair, tuple,
@@ -58,16 +59,19 @@ class TENON_API CompiledFunction {
   /// Called to trace; `number` counts traces from 0.
   using Traced =
       std::function<std::vector<Tensor>(const std::vector<Tensor>& arguments, size_t number)>;
+  /// Called with the number of a trace that is gone, on any thread: nothing asks for it again.
+  using Forget = std::function<void(size_t number)>;
   struct Results {
     std::vector<Tensor> values;
     size_t trace = 0;
+    std::shared_ptr<const void> hold = {};  ///< while it is there, the trace is not gone
   };
-  CompiledFunction(Traced f, std::string name);
+  CompiledFunction(Traced f, std::string name, Forget forget = {});
   /// `donated`: of each input; empty: none. `key` tells traces apart beside types.
   Results call(const std::vector<Tensor>& inputs, const std::vector<bool>& donated = {},
                const std::vector<int64_t>& key = {}) const;
-  size_t traces() const;  ///< how often it was traced, for contexts that are there
-  size_t nodes() const;   ///< of all graphs that were traced
+  size_t traces() const;  ///< that are kept, for contexts that are there
+  size_t nodes() const;   ///< of the graphs of these
 
  private:
   struct Impl;
@@ -140,7 +144,7 @@ class Function {
         donate_(options.donate),
         compiled_([shared = shared_](const std::vector<Tensor>& arguments,
                                      size_t number) { return shared->trace(arguments, number); },
-                  options.name) {
+                  options.name, [shared = shared_](size_t number) { shared->forget(number); }) {
     for (const size_t place : donate_) check_donated_place(options.name, place, sizeof...(A));
   }
 
@@ -201,6 +205,12 @@ class Function {
       const std::lock_guard lock(mutex);
       results.insert_or_assign(number, std::move(result));
       return out;
+    }
+
+    void forget(size_t number) {
+      typename std::map<size_t, R>::node_type gone;  // lives until the lock is gone
+      const std::lock_guard lock(mutex);
+      gone = results.extract(number);
     }
 
     R result(const CompiledFunction::Results& from) {

@@ -19,8 +19,9 @@ namespace tenon {
 
 /// Einstein's sum: "ij,jk->ik", "...ij->...ji", "ii" (implicit output: labels that occur once, in
 /// the order of the alphabet). Pairs are contracted as matrix products in the order that takes the
-/// fewest multiplications (all orders up to five tensors, above the cheapest next pair). Throws for
-/// what is no such text, for sizes that differ, and for a wrong count of tensors.
+/// fewest multiplications (all orders up to five tensors; of more, the pair first that frees most
+/// elements). Throws for what is no such text, for sizes that differ, and for a wrong count of
+/// tensors.
 TENON_API Tensor einsum(const std::string& text, const std::vector<Tensor>& tensors);
 
 TENON_API Tensor dot(const Tensor& a, const Tensor& b);    ///< last of a with second last of b

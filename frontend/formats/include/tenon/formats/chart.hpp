@@ -21,7 +21,8 @@ struct ChartOptions {
 };
 
 /// Lines of several colours between axes with round ticks, and a legend of their names. Throws
-/// kInvalid for series whose x and y are of different lengths and for sizes below 200 x 120.
+/// kInvalid for series whose x and y are of different lengths, and for sizes below 200 x 120 or
+/// above 16384 x 16384.
 TENON_API std::string line_chart(const std::vector<Series>& series,
                                  const ChartOptions& options = {});
 
