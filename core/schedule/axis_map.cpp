@@ -39,7 +39,9 @@ void map_reshape_group(const Shape& source, const Shape& target, size_t source_b
 /// that two products are equal, the rest is one group.
 IndexMap through_reshape(const Shape& source, const Shape& target, const IndexMap& map,
                          const SizeEstimate& estimate) {
-  IndexMap out{std::vector<AxisIndex>(source.size()), map.irregular, map.splits, map.views + 1};
+  IndexMap out = map;
+  out.axes.assign(source.size(), {});
+  ++out.views;
   size_t i = 0, j = 0;
   while (i < source.size() || j < target.size()) {
     const size_t i0 = i, j0 = j;
@@ -116,6 +118,8 @@ IndexMap through_view(const Node& view, const IndexMap& map, const SizeEstimate&
         if (before.is_const(0) && after.is_const(0)) continue;
         out.axes[i] = moved(map.axes[i], hash_mix(before.hash(), 1));
         out.irregular = true;
+        out.padded *=
+            std::max(1.0, estimate.of(view.shape[i])) / std::max(1.0, estimate.of(source[i]));
       }
       break;
     case ViewKind::kShrink:
@@ -138,7 +142,7 @@ IndexMap through_take(const Node& take, const IndexMap& map) {
   IndexMap out = map;
   AxisIndex& axis = out.axes[take.as<TakeAttr>().axis];
   axis = {map.variables(), hash_mix(take.sources[1]->hash, 4) | 1};
-  out.irregular = true;
+  out.irregular = out.gathers = true;
   ++out.splits;
   return out;
 }

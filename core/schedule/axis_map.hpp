@@ -22,6 +22,8 @@ struct IndexMap {
   bool irregular = false;  ///< passes a gather or a pad: may repeat or skip elements
   int splits = 0;          ///< divisions of reshapes and bounds checks of gathers on the way
   int views = 0;           ///< views on the way
+  bool gathers = false;    ///< irregular by more than pads
+  double padded = 1;       ///< positions for each element, by pads on the way
   /// True if both read the same elements, whatever views lie on the way.
   bool operator==(const IndexMap& o) const { return axes == o.axes && irregular == o.irregular; }
   uint64_t variables() const;

@@ -17,6 +17,8 @@ constexpr size_t kMostDemands = 8;
 constexpr int kMostSharedViews = 16;
 constexpr int kMostStagedViews = 32;
 constexpr double kSlack = 1 + 1e-9;
+constexpr double kColumnsOfUnit = 1024;  ///< that keep a multiprocessor busy
+constexpr double kColumnsOfLanes = 16;
 
 int kernel_count(const std::vector<Demand>& demands) {
   int count = 0, last = -1;
@@ -27,16 +29,19 @@ int kernel_count(const std::vector<Demand>& demands) {
   return count;
 }
 
+/// The variables up to the innermost of `some`.
+uint64_t up_to(uint64_t variables, uint64_t some) {
+  return some ? variables & ((uint64_t{2} << (63 - std::countl_zero(some))) - 1) : 0;
+}
+
 /// How often a kernel evaluates an elementwise node at `map`. Loops nest in the order of their
-/// axes, so a value that depends on an inner axis is evaluated in every iteration of the outer
-/// ones.
+/// axes, those of the rows of its reductions first, so a value that depends on an inner axis is
+/// evaluated in every iteration of the outer ones.
 double evaluations(const CutKernel& k, const IndexMap& map) {
   uint64_t all = closure(k, map.variables());
-  const uint64_t root = all & k.root_variables;
-  if (root) {
-    const int innermost = 63 - std::countl_zero(root);
-    all |= k.root_variables & ((uint64_t{2} << innermost) - 1);
-  }
+  const uint64_t rows = k.reduces.contraction ? 0 : k.reduces.row & k.root_variables,
+                 others = k.root_variables & ~rows;
+  all |= all & others ? rows | up_to(others, all & others) : up_to(rows, all & rows);
   return product(k, all);
 }
 
@@ -50,22 +55,33 @@ bool inside_contraction(const CutKernel& k, const IndexMap& map) {
   return false;
 }
 
+/// Whether rows that lie across the outer axes are worth one kernel, whose threads or lanes take a
+/// column each.
+bool has_good_columns(const SchedulerInput& input, const CutKernel& k, int i, uint64_t row) {
+  const Capabilities& capabilities = input.capabilities(i);
+  if (capabilities.kind() == DeviceKind::kGpu)
+    return product(k, row) >= kColumnsOfUnit * std::max(1u, capabilities.compute_units);
+  return k.variables[63 - std::countl_zero(row)].size >= kColumnsOfLanes;
+}
+
 bool may_inline_reduce(const SchedulerInput& input, const CutKernel& k, int i, const Demand& d) {
   const NodeAnalysis& analysis = input.analysis[i];
-  if (d.map.irregular || inside_reduction(k, d.map)) return false;
+  if (d.map.gathers || inside_reduction(k, d.map)) return false;
+  if (d.map.irregular && analysis.contraction) return false;  // its loops would need masks
   const uint64_t row = closure(k, d.map.variables());
   const double rows = product(k, row);
-  if (rows > analysis.size * kSlack) return false;
+  if (rows > analysis.size * d.map.padded * kSlack) return false;
   const Node& node = input.node(i);
   double length = 1;
   for (int axis : node.as<ReduceAttr>().axes)
     length *= std::max(1.0, input.estimate.of(node.sources[0]->shape[axis]));
+  // In the rows of a pad's fill the loop runs, too.
+  if ((rows - analysis.size) * length > kRoundTrip * rows) return false;
   const ReduceClass here{true, analysis.contraction, row, rows, length};
   if (k.reduces.any || k.reduces.contraction) return !here.contraction && here == k.reduces;
   const bool whole = row == k.root_variables;
   if (whole || here.contraction) return whole;
-  if (evaluations(k, d.map) > analysis.size * kSlack)
-    return false;  // the row is not the innermost loop
+  if (up_to(k.root_variables, row) != row && !has_good_columns(input, k, i, row)) return false;
   const double units = std::max(1u, input.capabilities(i).compute_units);
   return rows >= 2 * units || product(k, k.root_variables) <= kLongRow * rows;
 }

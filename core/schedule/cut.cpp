@@ -283,10 +283,11 @@ class Cutter {
   }
 
   void demand(int i, Demand d) {
-    if (const int base = input_.strip_scalar_views(i); base != i)
-      return demand(base, {d.kernel,
-                           {std::vector<AxisIndex>(input_.node(base).shape.size()), d.map.irregular,
-                            d.map.splits, d.map.views + 1}});
+    if (const int base = input_.strip_scalar_views(i); base != i) {
+      d.map.axes.assign(input_.node(base).shape.size(), {});
+      ++d.map.views;
+      return demand(base, std::move(d));
+    }
     if (is_leaf(input_.node(i))) return;
     std::vector<Demand>& all = demands_[i];
     // A node with so many demands is materialised: no need to compare them. Fused nodes, as the

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Merges views of one kind, removes views that move nothing, and views of constants.
 #include <algorithm>
+#include <optional>
 
 #include "core/rewrite/rules/rules.hpp"
 
@@ -111,6 +112,72 @@ NodeRef merge_flips(const NodeRef& node, Builder& builder) {
   return builder.flip(node->sources[0]->sources[0], std::move(axes));
 }
 
+/// A shrink outside of what a pad surrounds is the fill.
+NodeRef shrink_of_fill(const NodeRef& node, Builder& builder) {
+  const ViewAttr* shrink = view_of(node, ViewKind::kShrink);
+  const ViewAttr* pad = view_of(node->sources[0], ViewKind::kPad);
+  if (!shrink || !pad) return nullptr;
+  const Shape& size = node->sources[0]->sources[0]->shape;
+  for (size_t i = 0; i < size.size(); ++i) {
+    const auto& [begin, end] = shrink->pairs[i];
+    const Dim& before = pad->pairs[i].first;
+    if ((before - end).min() >= 0 || (begin - before - size[i]).min() >= 0)
+      return builder.constant(pad->fill, node->shape);
+  }
+  return nullptr;
+}
+
+/// where(position along `axis` < `at`, x, y), as a concatenation chooses between its parts.
+struct ChoiceByPosition {
+  size_t axis;
+  int64_t at;
+};
+std::optional<ChoiceByPosition> choice_by_position(const Node& node) {
+  if (node.op != Op::WHERE || node.sources[0]->op != Op::CMPLT) return std::nullopt;
+  const Node &position = *node.sources[0]->sources[0], &at = *node.sources[0]->sources[1];
+  if (position.op != Op::INDEX || at.op != Op::CONST) return std::nullopt;
+  return ChoiceByPosition{static_cast<size_t>(position.as<IndexAttr>().axis),
+                          at.as<ConstAttr>().value.as_int()};
+}
+
+/// A pad of numbers of elements, shrunk to numbers: the part of the source, padded.
+NodeRef pad_of_shrunk(const NodeRef& padded, const ViewAttr& shrink, Builder& builder) {
+  const ViewAttr* pad = view_of(padded, ViewKind::kPad);
+  if (!pad) return nullptr;
+  const NodeRef& x = padded->sources[0];
+  auto ranges = shrink.pairs, pads = pad->pairs;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const Dim begin = ranges[i].first - pads[i].first, end = ranges[i].second - pads[i].first;
+    if (!begin.is_const() || !end.is_const() || !x->shape[i].is_const()) return nullptr;
+    const int64_t size = x->shape[i].value();
+    ranges[i].first = std::clamp<int64_t>(begin.value(), 0, size);
+    ranges[i].second = std::clamp<int64_t>(end.value(), ranges[i].first.value(), size);
+    pads[i].first = std::max<int64_t>(0, std::min(-begin.value(), end.value() - begin.value()));
+    pads[i].second = end - begin - (ranges[i].second - ranges[i].first) - pads[i].first;
+  }
+  return builder.pad(builder.shrink(x, std::move(ranges)), std::move(pads), pad->fill);
+}
+
+/// A shrink of a concatenation reads only the parts that it keeps something of.
+NodeRef shrink_of_choice(const NodeRef& node, Builder& builder) {
+  const ViewAttr* shrink = view_of(node, ViewKind::kShrink);
+  const NodeRef& x = node->sources[0];
+  const auto choice = shrink ? choice_by_position(*x) : std::nullopt;
+  if (!choice) return nullptr;
+  const auto& [begin, end] = shrink->pairs[choice->axis];
+  if (end.max() <= choice->at) return builder.shrink(x->sources[1], shrink->pairs);
+  if (begin.min() >= choice->at) return builder.shrink(x->sources[2], shrink->pairs);
+  if (!begin.is_const()) return nullptr;
+  const NodeRef left = pad_of_shrunk(x->sources[1], *shrink, builder),
+                right = pad_of_shrunk(x->sources[2], *shrink, builder);
+  if (!left || !right) return nullptr;
+  const DType dtype = x->sources[0]->sources[0]->dtype;
+  const NodeRef position = builder.index(static_cast<int>(choice->axis), node->shape, dtype);
+  const NodeRef at =
+      builder.constant(Scalar::of_int(dtype, choice->at - begin.value()), node->shape);
+  return builder.where(builder.binary(Op::CMPLT, position, at), left, right);
+}
+
 /// Removes a pad when the shrink only keeps elements of the source.
 NodeRef shrink_of_pad(const NodeRef& node, Builder& builder) {
   const ViewAttr* shrink = view_of(node, ViewKind::kShrink);
@@ -154,6 +221,8 @@ Rules movement_rules() {
   add("shrink of shrink", merge_shrinks);
   add("flip of flip", merge_flips);
   add("shrink of pad", shrink_of_pad);
+  add("shrink of a fill", shrink_of_fill);
+  add("shrink of a choice by position", shrink_of_choice);
   add("shrink of expand", shrink_of_expand);
   return rules;
 }

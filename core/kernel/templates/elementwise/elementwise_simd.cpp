@@ -130,6 +130,34 @@ bool schedule_divided(ScheduleBuilder& builder, int axis) {
   return true;
 }
 
+/// Reductions of columns and loops down them, as a softmax along the first axis: all of them read
+/// along the loop around, of which each lane takes a column. Returns false if the nest is another.
+bool schedule_columns(ScheduleBuilder& builder, int axis) {
+  const std::vector<int> axes = builder.fuse_contiguous(builder.perfect_nest(builder.loop(axis)));
+  const int column = axes.back();
+  const Statement& nest = builder.loop(column);
+  const std::vector<const Statement*> reductions = builder.reductions(nest);
+  std::vector<int> stores;
+  store_loops(nest, stores);
+  const auto reads_along = [&](const Statement& s, int down) {
+    return vector_score(builder, s, column) > std::max(0, vector_score(builder, s, down));
+  };
+  const bool is_column =
+      builder.kernel.axes[column].kind == AxisKind::kParallel && !reductions.empty() &&
+      !stores.empty() && !std::ranges::count(stores, column) &&
+      std::ranges::all_of(reductions,
+                          [&](const Statement* r) {
+                            const std::vector<int> own = reduce_axes(builder, *r);
+                            return !own.empty() && reads_along(*r, own.back());
+                          }) &&
+      std::ranges::all_of(stores, [&](int s) { return reads_along(builder.loop(s), s); });
+  const int64_t lanes = is_column ? lanes_for(builder, nest, column) : 1;
+  if (lanes == 1) return false;
+  const int rest = vector_split(builder, column, lanes, builder.choose("copies", 4, {1, 2}));
+  spread(builder, widen(builder, axes.size() > 1 ? axes.front() : rest));
+  return true;
+}
+
 }  // namespace
 
 int64_t lanes_for(const ScheduleBuilder& builder, const Statement& s, int axis) {
@@ -206,6 +234,7 @@ void schedule_reduction(ScheduleBuilder& builder, int id) {
 
 void schedule_vector_nest(ScheduleBuilder& builder, int axis) {
   if (builder.attempt([&](ScheduleBuilder& b) { return schedule_divided(b, axis); })) return;
+  if (builder.attempt([&](ScheduleBuilder& b) { return schedule_columns(b, axis); })) return;
   std::vector<int> axes = builder.fuse_contiguous(builder.perfect_nest(builder.loop(axis)));
   if (const int outermost = schedule_transpose_simd(builder, axes); outermost >= 0)
     return spread(builder, widen(builder, outermost));
