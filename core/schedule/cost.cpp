@@ -19,6 +19,7 @@ constexpr int kMostStagedViews = 32;
 constexpr double kSlack = 1 + 1e-9;
 constexpr double kColumnsOfUnit = 1024;  ///< that keep a multiprocessor busy
 constexpr double kColumnsOfLanes = 16;
+constexpr double kFewElements = 4096;  ///< a launch takes longer than these
 
 int kernel_count(const std::vector<Demand>& demands) {
   int count = 0, last = -1;
@@ -59,6 +60,7 @@ bool inside_contraction(const CutKernel& k, const IndexMap& map) {
 /// column each.
 bool has_good_columns(const SchedulerInput& input, const CutKernel& k, int i, uint64_t row) {
   const Capabilities& capabilities = input.capabilities(i);
+  if (product(k, k.root_variables) <= kFewElements) return true;
   if (capabilities.kind() == DeviceKind::kGpu)
     return product(k, row) >= kColumnsOfUnit * std::max(1u, capabilities.compute_units);
   return k.variables[63 - std::countl_zero(row)].size >= kColumnsOfLanes;

@@ -2,6 +2,7 @@
 // What becomes one kernel, and what must not.
 #include <catch2/catch_test_macros.hpp>
 
+#include "core/rewrite/passes.hpp"
 #include "tests/schedule/execute.hpp"
 #include "tests/schedule/models.hpp"
 
@@ -19,6 +20,66 @@ TEST_CASE("softmax over a row is one kernel") {
   Models m;
   const Graph g = m.graph("softmax", {m.softmax(m.param("x", {6, 17}), 1)});
   REQUIRE(kernel_count(scheduled(m, g)) == 1);
+}
+
+TEST_CASE("softmax over columns is one kernel where there are many, or few elements") {
+  Models m;
+  const auto kernels = [&](const Shape& shape, int axis) {
+    const Graph g = m.graph("softmax", {m.softmax(m.param("x", shape), axis)});
+    return kernel_count(scheduled(m, g));
+  };
+  CHECK(kernels({6, 17}, 0) == 1);
+  CHECK(kernels({5, 3}, 0) == 1);
+  CHECK(kernels({64, 128}, 0) == 1);
+  CHECK(kernels({2, 48, 64}, 1) == 1);
+  // Lanes of three columns would be idle.
+  CHECK(kernels({3000, 3}, 0) == 4);
+}
+
+TEST_CASE("a reduction is in one kernel with the pad after it, unless that adds many rows") {
+  Models m;
+  const NodeRef x = m.param("x", {40, 64});
+  const NodeRef sum = m.builder.reduce(Op::ADD, x, {1});
+  const auto padded = [&](const Dim& before, const Dim& after) {
+    return m.builder.pad(sum, {{before, after}, {0, 0}}, Scalar::of(DType::kF32, 3));
+  };
+  CHECK(kernel_count(scheduled(m, m.graph("pad", {padded(1, 2)}))) == 1);
+  const NodeRef flat = m.builder.reshape(sum, {40});
+  const NodeRef wide = m.builder.pad(flat, {{0, 5}}, zero(DType::kF32));
+  CHECK(kernel_count(scheduled(m, m.graph("pad", {m.exp(wide)}))) == 1);
+  CHECK(kernel_count(scheduled(m, m.graph("pad", {padded(0, 400)}))) == 2);
+}
+
+TEST_CASE("a slice of a concatenation binds only the parts that it reads") {
+  Models m;
+  Builder& b = m.builder;
+  const auto joined = [&](const NodeRef& x, const NodeRef& y) {
+    const Dim before = x->shape[0], after = y->shape[0];
+    const Shape both{before + after};
+    const NodeRef is_first =
+        b.binary(Op::CMPLT, b.index(0, both, DType::kI64),
+                 b.constant(Scalar::of_int(DType::kI64, before.value()), both));
+    return b.where(is_first, b.pad(x, {{0, after}}, zero(DType::kF32)),
+                   b.pad(y, {{before, 0}}, zero(DType::kF32)));
+  };
+  const NodeRef x = m.param("x", {5}), y = m.param("y", {6}), z = m.param("z", {7}),
+                w = m.param("w", {8});
+  const NodeRef all = joined(joined(x, y), joined(z, w));
+  const auto bound = [&](int64_t begin, int64_t end) {
+    const Graph g = simplify(m.graph("slice", {b.shrink(all, {{begin, end}})}), b);
+    const Schedule s = scheduled(m, g);
+    REQUIRE(kernel_count(s) <= 1);
+    std::string names;
+    if (kernel_count(s) == 1)
+      for (const NodeRef& param : kernel(s, 0).graph.params) names += param->as<ParamAttr>().name;
+    return names;
+  };
+  CHECK(bound(0, 3) == "x");
+  CHECK(bound(6, 11) == "y");
+  CHECK(bound(3, 9) == "xy");
+  CHECK(bound(9, 13) == "yz");
+  CHECK(bound(4, 12) == "xyz");
+  CHECK(bound(18, 26) == "w");
 }
 
 TEST_CASE("layer norm over a row is one kernel") {

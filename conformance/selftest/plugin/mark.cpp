@@ -32,14 +32,19 @@ std::vector<Carried> carried(const Code& code, uint32_t loop) {
 }
 
 /// What a value adds up: the CARRY itself, or an ADD or FMA of what does.
-bool accumulates(const Code& code, uint32_t value, uint32_t carry, std::set<uint32_t>& seen) {
+bool finds_carry(const Code& code, uint32_t value, uint32_t carry, std::set<uint32_t>& seen) {
   if (value == carry) return true;
   if (!seen.insert(value).second) return false;
   const Step& step = code.steps[value];
   const bool is_sum = step.op == TN_OP_ADD || step.op == TN_OP_FMA;
   return is_sum && std::ranges::any_of(step.operands, [&](uint32_t operand) {
-           return accumulates(code, operand, carry, seen);
+           return finds_carry(code, operand, carry, seen);
          });
+}
+
+bool accumulates(const Code& code, uint32_t value, uint32_t carry) {
+  std::set<uint32_t> seen;
+  return finds_carry(code, value, carry, seen);
 }
 
 /// A loop that does nothing but add floats up: its iterations may run in any order.
@@ -54,9 +59,8 @@ bool is_plain_sum(const Code& code, uint32_t loop) {
     if (i != loop && (op == TN_OP_LOOP || op == TN_OP_IF)) return false;
   }
   return std::ranges::all_of(all, [&](const Carried& c) {
-    std::set<uint32_t> seen;
     return sdk::is_float(code.steps[c.carry].dtype) && c.next != c.carry &&
-           accumulates(code, c.next, c.carry, seen);
+           accumulates(code, c.next, c.carry);
   });
 }
 
