@@ -25,6 +25,8 @@ NUMBER = re.compile(r"^(const )?(int|uint32_t|size_t|Value) (i|v|value|op|operan
 # "file function" -> why it is bounded. A line that nothing needs is an error.
 PROVEN = {
     "core/autodiff/backward.cpp device_of": "asks the device of a PARAM through a function of the options",
+    "core/autodiff/lift_leaves.cpp lift_into": "remap_into keeps each node in `done`, region_of each region",
+    "core/autodiff/lift_leaves.cpp lifted": "as lift_into",
     "core/budget/longest_path.cpp loop": "loops of a program hold each other as a tree",
     "core/interval/interval.cpp run_if": "evaluates nodes in order; regions that differ in `result` share a run",
     "core/interval/interval.cpp run_loop": "as run_if",
