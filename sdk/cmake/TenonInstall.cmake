@@ -37,6 +37,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/include/tenon DESTINATION ${CMAKE_IN
 tenon_headers(sdk/support sdk sdk)
 tenon_headers(sdk/program sdk sdk)
 tenon_headers(sdk/backend sdk sdk)
+tenon_headers(sdk/walk sdk sdk)
 tenon_headers(sdk/render sdk sdk)
 tenon_headers(sdk/stream sdk sdk)
 tenon_headers(sdk/shader sdk sdk)
@@ -52,7 +53,7 @@ tenon_pkg_config(tenon-sdk sdk)
 
 # What a backend's author reads and copies, in the folders that the docs name.
 set(shared ${CMAKE_INSTALL_DATADIR}/tenon)
-foreach(folder docs examples/90_null_backend examples/91_opencl tests/golden/in)
+foreach(folder docs examples/90_null_backend examples/91_opencl examples/92_gccjit tests/golden/in)
   get_filename_component(parent ${folder} DIRECTORY)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${shared}/${parent} COMPONENT sdk)
 endforeach()

@@ -17,6 +17,7 @@ MODULES = {
     "sdk/support": ["sdk/include"],
     "sdk/program": ["sdk/include", "sdk/support"],
     "sdk/backend": ["sdk/include", "sdk/support", "sdk/program"],
+    "sdk/walk": ["sdk/include", "sdk/support", "sdk/program"],
     "sdk/render": ["sdk/include", "sdk/support", "sdk/program", "sdk/backend"],
     "sdk/stream": ["sdk/include", "sdk/support", "sdk/program", "sdk/backend", "sdk/render"],
     "sdk/shader": ["sdk/include", "sdk/support", "sdk/program", "sdk/backend", "sdk/render", "sdk/stream"],
@@ -71,6 +72,7 @@ MODULES = {
                  "frontend/train/include", "core/include"],
     "examples/90_null_backend": ["sdk"],
     "examples/91_opencl": ["sdk"],
+    "examples/92_gccjit": ["sdk"],
 }
 # headers that a module may not include although their folder is open to it -> why
 CLOSED = {
@@ -85,6 +87,7 @@ RESERVED = {
     r"cuda|nvrtc|hip/|vulkan/|webgpu": ["plugins"],
     r"shaderc/": ["sdk/spirv"],
     r"CL/": ["examples/91_opencl"],
+    r"libgccjit": ["examples/92_gccjit"],
 }
 # one plugin never sees another, and the C headers only these
 C_STANDARD = {"stddef.h", "stdint.h"}

@@ -23,6 +23,14 @@ std::vector<uint64_t> special_values(uint8_t dtype) {
         sign, sign - 1, sign + 1, ones, ones - 2, ones / 3, ones / 5 * 2}) {
     out.push_back(bits & ones);
   }
+  if (dtype_bytes(dtype) == 8 && !is_float(dtype)) {
+    // Beside ties of f64, f32 and bf16, where rounding twice, or cutting a bit, goes wrong.
+    for (uint64_t bits : {(sign | 0x400) + 1, (sign | uint64_t{1} << 39) + 1,
+                          (uint64_t{1} << 62) + (uint64_t{3} << 54) - 1,
+                          (uint64_t{1} << 62) + (uint64_t{1} << 54) + 1}) {
+      out.push_back(bits);
+    }
+  }
   if (is_float(dtype)) {
     for (double value : {1.0, -1.0, 0.5, -2.75, 3.14159, 1e-3, 100.25, -300.0, 449.0, 65504.0, 1e9,
                          -1e18, 3e38, 1e-40, double{INFINITY}, -double{INFINITY}, double{NAN}}) {
