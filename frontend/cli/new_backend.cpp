@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tenon new-backend: writes a renamed copy of the template, examples/90_null_backend, that builds
-// and passes.
+// tenon new-backend: writes a renamed copy of a template, examples/90_null_backend or 92_gccjit,
+// that builds and passes.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -44,22 +44,23 @@ std::string camel_case(const std::string& name) {
   return result;
 }
 
-/// "null" and "Null" become the name where they are a word or a part of an identifier, not in
-/// "nullptr".
-std::string renamed(std::string_view text, const std::string& name) {
-  const std::string camel = camel_case(name);
+/// The template's name, "null" or "Null", becomes ours where it is a word or a part of an
+/// identifier, not in "nullptr".
+std::string renamed(std::string_view text, std::string_view from, const std::string& name) {
+  const std::string camel = camel_case(name), from_camel = camel_case(std::string(from));
+  const size_t size = from.size();
   const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
   std::string result;
   for (size_t i = 0; i < text.size(); ++i) {
     const bool starts_word = i == 0 || !is_letter(text[i - 1]);
-    const char next = i + 4 < text.size() ? text[i + 4] : ' ';
-    if (starts_word && text.substr(i, 4) == "null" && !is_letter(next)) {
+    const char next = i + size < text.size() ? text[i + size] : ' ';
+    if (starts_word && text.substr(i, size) == from && !is_letter(next)) {
       result += name;
-      i += 3;
-    } else if (starts_word && text.substr(i, 4) == "Null" &&
+      i += size - 1;
+    } else if (starts_word && text.substr(i, size) == from_camel &&
                std::islower(static_cast<unsigned char>(next)) == 0) {
       result += camel;
-      i += 3;
+      i += size - 1;
     } else {
       result += text[i];
     }
@@ -67,7 +68,8 @@ std::string renamed(std::string_view text, const std::string& name) {
   return result;
 }
 
-std::vector<std::string> write_template(const std::string& name, const fs::path& folder) {
+std::vector<std::string> write_template(const std::string& name, const std::string& from,
+                                        const fs::path& folder) {
   check_name(name);
   TN_REQUIRE(!fs::exists(folder) || (fs::is_directory(folder) && fs::is_empty(folder)),
              "[new-backend] expected {} to be a new or empty folder, got one with files",
@@ -75,8 +77,9 @@ std::vector<std::string> write_template(const std::string& name, const fs::path&
   fs::create_directories(folder);
   std::vector<std::string> written;
   for (const TemplateFile& file : template_files()) {
-    const fs::path path = folder / renamed(file.name, name);
-    write_file(path, renamed(file.text, name));
+    if (file.backend != from) continue;
+    const fs::path path = folder / renamed(file.name, from, name);
+    write_file(path, renamed(file.text, from, name));
     written.push_back(path.string());
   }
   return written;
@@ -92,7 +95,7 @@ std::string package_prefix() {
 
 void add_new_backend(CLI::App& app, int& exit_code) {
   struct Options {
-    std::string name, folder;
+    std::string name, folder, from = "null";
     bool json = false;
   };
   CLI::App* command =
@@ -100,9 +103,14 @@ void add_new_backend(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   command->add_option("name", options->name, "Name: lower case letters, digits and _")->required();
   command->add_option("folder", options->folder, "A new or empty folder")->required();
+  command
+      ->add_option("--template", options->from,
+                   "What it begins as: null, an interpreter, or gccjit, an IR builder")
+      ->check(CLI::IsMember({"null", "gccjit"}));
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &exit_code] {
-    const std::vector<std::string> files = write_template(options->name, options->folder);
+    const std::vector<std::string> files =
+        write_template(options->name, options->from, options->folder);
     const std::string build = fmt::format(
         "cmake -S {0} -B {0}/build -DCMAKE_PREFIX_PATH={1} && cmake --build {0}/build && "
         "tenon-conformance run --plugin {0}/build/lib/tenon/libtenon_{2}.so",

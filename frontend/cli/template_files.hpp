@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The files of examples/90_null_backend, put into the program when it is built.
+// The files of examples/90_null_backend and 92_gccjit, put into the program when it is built.
 #pragma once
 
 #include <span>
@@ -8,7 +8,8 @@
 namespace tenon::cli {
 
 struct TemplateFile {
-  std::string_view name;  ///< without folders
+  std::string_view backend;  ///< "null" or "gccjit"
+  std::string_view name;     ///< without folders
   std::string_view text;
 };
 

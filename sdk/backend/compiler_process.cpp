@@ -72,8 +72,8 @@ std::vector<std::string> environment_in(const std::string& folder) {
   std::vector<std::string> out{"LC_ALL=C", "TMPDIR=" + folder};
   for (char** each = environ; *each; ++each) {
     const std::string_view entry = *each;
-    const bool is_ours =
-        entry.starts_with("LC_") || entry.starts_with("LANG") || entry.starts_with("TMPDIR=");
+    const bool is_ours = entry.starts_with("LC_") || entry.starts_with("LANG=") ||
+                         entry.starts_with("LANGUAGE=") || entry.starts_with("TMPDIR=");
     if (!is_ours) out.emplace_back(entry);
   }
   return out;
@@ -115,33 +115,35 @@ void reap(pid_t child) {
   while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
+
+/// Whether a child has ended. It stays to be reaped, so that its number is not another's.
 bool has_ended(pid_t child) {
-  const pid_t got = waitpid(child, nullptr, WNOHANG);
-  return got == child || (got < 0 && errno == ECHILD);
+  siginfo_t info{};
+  const int got = waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+  return got == 0 ? info.si_pid == child : errno == ECHILD;
 }
 
 using Clock = std::chrono::steady_clock;
 
-/// What the child writes, until it and its children have ended; false if that is not by `deadline`.
+/// What the child writes until it ends; false if that is not by `deadline`. The end of the pipe
+/// does not tell: a process that the host forks meanwhile has it open too.
 bool read_text(int from, pid_t child, Clock::time_point deadline, std::string& text) {
-  for (;;) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) return false;
-    pollfd ready{from, POLLIN, 0};
-    const int got = poll(&ready, 1, static_cast<int>(std::min<int64_t>(left, 1000)));
-    if (got <= 0) continue;
-    std::array<char, 4096> part;
-    const ssize_t size = ::read(from, part.data(), part.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) break;
-    text.append(part.data(), std::min(static_cast<size_t>(size), kMostText - text.size()));
+  constexpr int kTick = 5;  // ms
+  pollfd ready{from, POLLIN, 0};
+  for (bool is_done = false;;) {
+    const bool is_late = Clock::now() >= deadline;
+    const int got = poll(&ready, 1, is_done || is_late ? 0 : kTick);
+    if (got > 0) {
+      std::array<char, 4096> part;
+      const ssize_t size = ::read(from, part.data(), part.size());
+      if (size > 0)
+        text.append(part.data(), std::min(static_cast<size_t>(size), kMostText - text.size()));
+      else if (size == 0)
+        ready.fd = -1;  // poll only waits from here
+    }
+    if (is_late || (is_done && got <= 0)) return is_done;
+    if (!is_done) is_done = has_ended(child);
   }
-  while (!has_ended(child)) {
-    if (Clock::now() >= deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
 }
 
 }  // namespace
@@ -174,6 +176,7 @@ CompilerProcess::CompilerProcess(std::string name) : name_(std::move(name)) {
 }
 
 CompilerProcess::~CompilerProcess() {
+  shutdown(control_, SHUT_RDWR);  // a process that the host forked may have it open too
   ::close(control_);
   reap(janitor_);
 }
@@ -216,10 +219,10 @@ std::string CompilerProcess::run(std::span<const std::string> command,
   tell_janitor(fmt::format("{}\n", child));
   std::string text;
   const bool is_done = read_text(ours.number, child, Clock::now() + limit, text);
-  if (!is_done) {
-    kill(-child, SIGKILL);
-    reap(child);
-  }
+  if (!is_done ||
+      waitid(P_PID, static_cast<id_t>(child), nullptr, WEXITED | WNOHANG | WNOWAIT) == 0)
+    kill(-child, SIGKILL);  // what it left behind, too
+  reap(child);
   tell_janitor("\n");
   if (!is_done) {
     throw Failure(TN_ERROR_TIMEOUT, fmt::format("{}: {} did not end in {:g} s", name_, command[0],

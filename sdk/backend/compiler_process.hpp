@@ -28,11 +28,11 @@ class CompilerProcess {
   void write(const std::string& file, std::span<const std::byte> bytes) const;
   std::vector<std::byte> read(const std::string& file) const;
 
-  /// Runs a program, by its path or its name in PATH, and waits for it and its children. It works
-  /// in the folder, in the locale C, with no descriptor but the standard ones, and with signals as
-  /// a new process has them. Returns what it wrote on its output and error streams, up to 16 KiB.
-  /// Throws TN_ERROR_COMPILE_FAILED with that text if it does not exit with 0, TN_ERROR_TIMEOUT if
-  /// it had to be killed after `limit`.
+  /// Runs a program, by its path or its name in PATH, and waits for it; children of it that still
+  /// run are killed. It works in the folder, in the locale C, with no descriptor but the standard
+  /// ones, and with signals as a new process has them. Returns what it wrote on its output and
+  /// error streams, up to 16 KiB. Throws TN_ERROR_COMPILE_FAILED with that text if it does not exit
+  /// with 0, TN_ERROR_TIMEOUT if it had to be killed after `limit`.
   std::string run(std::span<const std::string> command, std::chrono::milliseconds limit) const;
 
  private:

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <thread>
 
 #include "sdk/support/failure.hpp"
@@ -35,7 +36,12 @@ bool becomes_true(const std::function<bool()>& holds) {
   return holds();
 }
 
-bool is_running(const std::string& process) { return kill(std::stoi(process), 0) == 0; }
+/// Not one that waits to be reaped.
+bool is_running(const std::string& process) {
+  std::string stat;
+  std::getline(std::ifstream("/proc/" + std::to_string(std::stoi(process)) + "/stat"), stat);
+  return !stat.empty() && stat[stat.rfind(')') + 2] != 'Z';
+}
 std::string text_of(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -90,6 +96,30 @@ TEST_CASE("a compiler that does not end is killed with its children") {
   // With its output closed too.
   CHECK_THROWS_WITH(run_shell(process, "exec >/dev/null 2>&1; sleep 600", 300ms),
                     "sample: sh did not end in 0.3 s");
+}
+
+TEST_CASE("a compiler leaves no process behind") {
+  const CompilerProcess process("sample");
+  for (const char* streams : {"", ">/dev/null 2>&1"}) {
+    CHECK(run_shell(process, std::string("sleep 600 ") + streams + " & echo $! > child") == "");
+    const std::string child = text_of(process.read("child"));
+    CHECK(becomes_true([&] { return !is_running(child); }));
+  }
+}
+
+TEST_CASE("a process that the host forks does not hold up the end of a compiler") {
+  auto process = std::make_unique<CompilerProcess>("sample");
+  const std::string folder = process->folder();
+  const pid_t other = fork();
+  if (other == 0) {
+    pause();
+    _exit(0);
+  }
+  CHECK(run_shell(*process, "echo fine") == "fine\n");
+  process.reset();
+  CHECK_FALSE(std::filesystem::exists(folder));
+  kill(other, SIGKILL);
+  waitpid(other, nullptr, 0);
 }
 
 TEST_CASE("a compiler inherits no descriptor and no signals") {
