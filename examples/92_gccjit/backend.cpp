@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 
+#include <filesystem>
 #include <utility>
 
 #include "sdk/backend/compiler_process.hpp"
@@ -25,8 +26,7 @@ constexpr char kProgram[] = "program", kLibrary[] = "kernel.so";
 std::string compiler() {
   Dl_info info;
   if (!dladdr(reinterpret_cast<const void*>(&compiler), &info)) return "tenon-gccjit";
-  const std::string path = info.dli_fname;
-  return path.substr(0, path.rfind('/') + 1) + "tenon-gccjit";
+  return std::filesystem::absolute(info.dli_fname).replace_filename("tenon-gccjit");
 }
 
 /// Its version, or why it does not run; asked for once.

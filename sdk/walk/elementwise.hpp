@@ -193,7 +193,7 @@ class Elementwise : public Numbers<B> {
   /// As if by y bits one after the other; a negative y is beyond the width.
   Value shifted(uint16_t op, uint8_t dtype, Value x, Value y) {
     const Kind kind = kind_of(dtype);
-    const uint64_t bits = 8u * dtype_info(dtype)->bytes;
+    const uint64_t bits = uint64_t{8} * dtype_info(dtype)->bytes;
     const Value is_inside = b.compare(Compare::kUnsignedLess, kind, y, integer(kind, bits));
     if (op == TN_OP_SHR && is_signed(dtype)) {
       return b.binary(Binary::kSar, kind, x, b.select(kind, is_inside, y, integer(kind, bits - 1)));

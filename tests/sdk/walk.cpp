@@ -52,11 +52,11 @@ TEST_CASE("vectors, masks, loops and branches by an IR builder agree with the in
   std::vector<float> x(64);
   std::iota(x.begin(), x.end(), -5.f);
   Bytes in = bytes_of(x), index = bytes_of(std::vector<int>{63, 1, 20, 3, 9, 1000, -1, 99});
-  agrees_with_interpreter(samples::kVectors, Bytes(16 * 4, 1), [&](Bytes& out) {
+  agrees_with_interpreter(samples::kVectors, Bytes(64, 1), [&](Bytes& out) {
     return std::vector<TestArgument>{{&in}, {&index}, {&out}};
   });
   Bytes wide = bytes_of(std::vector<int64_t>{10});
-  agrees_with_interpreter(samples::kControl, Bytes(16 * 8, 1), [&](Bytes& out) {
+  agrees_with_interpreter(samples::kControl, Bytes(128, 1), [&](Bytes& out) {
     return std::vector<TestArgument>{{&wide}, {&out}, {{}, 9}};
   });
 }
@@ -97,7 +97,7 @@ TEST_CASE("loops in branches, carries that change places and narrow scalars by a
   store %y, %6, %10
 }
 )",
-      Bytes(64 * 2, 1), [&](Bytes& out) {
+      Bytes(128, 1), [&](Bytes& out) {
         return std::vector<TestArgument>{{&out}, {{}, 0x9d}};
       });
 }
