@@ -120,7 +120,8 @@ int tenon_conformance(int argc, char** argv) {
       "Says whether a Tenon backend can be trusted: runs ops and graphs on it and compares with "
       "the "
       "reference.\nExit codes: 0 ok, 1 failures, 2 usage or input, 3 environment, 4 device lost, 5 "
-      "device in doubt, 130 and 143 stopped by SIGINT or SIGTERM without failures so far.",
+      "device in doubt, 6 a case of this tool was not legal, 7 nothing was tried, 130 and 143 "
+      "stopped by SIGINT or SIGTERM without failures so far.",
       "tenon-conformance"};
   app.failure_message(tenon::cli::failure_text);
   app.require_subcommand(1);

@@ -21,6 +21,10 @@ struct NotThere {
 struct Lost {
   std::string text;
 };
+/// The case itself is not legal, so nothing follows for the plugin.
+struct IllegalCase {
+  std::string kind, text;
+};
 
 template <class... Arguments>
 [[noreturn]] void find(std::string kind, fmt::format_string<Arguments...> text,

@@ -25,6 +25,8 @@ Outcome ApiHarness::run_steps(const Sequence& sequence, const std::function<void
     runner.run(sequence, alive);
   } catch (const Finding& finding) {
     return failed(finding.kind, fmt::format("{}, at {}", finding.text, runner.where()));
+  } catch (const IllegalCase& illegal) {
+    return tool_error(illegal.kind, fmt::format("{}, at {}", illegal.text, runner.where()));
   } catch (const Lost& lost) {
     return outcome_of(Status::kDeviceLost, fmt::format("{}, at {}", lost.text, runner.where()));
   }

@@ -37,6 +37,7 @@ bool can_reduce(const Finished& finished) {
     case Status::kUnsupported:
     case Status::kVacuous:
     case Status::kXfail:
+    case Status::kToolError:
       return false;
   }
   return false;

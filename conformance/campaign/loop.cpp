@@ -233,8 +233,9 @@ void Loop::take(Finished finished) {
   recheck_->offer(finished);
   report_.add(finished);
   report_.digest += mix(finished.index, finished.outcome.digest);
-  if (!is_failure(finished.outcome.status)) return;
-  if (report_.first_failure_seconds < 0) report_.first_failure_seconds = elapsed();
+  if (!is_listed(finished.outcome.status)) return;
+  if (is_failure(finished.outcome.status) && report_.first_failure_seconds < 0)
+    report_.first_failure_seconds = elapsed();
   tell(finished);
   book_.add(std::move(finished));
 }
@@ -277,12 +278,12 @@ void Loop::save(bool always) {
 double Loop::seconds_left() const {
   const auto done = static_cast<double>(report_.cases());
   const double rate = done / std::max(elapsed(), 0.01);
-  return std::max((static_cast<double>(options_.end - options_.begin) - done) / rate, 0.0);
+  return std::max((static_cast<double>(options_.cases()) - done) / rate, 0.0);
 }
 
 void Loop::announce() {
   std::string line = fmt::format("{} cases, rules of the interface and known answers first",
-                                 report::grouped(options_.end - options_.begin));
+                                 report::grouped(options_.cases()));
   if (options_.seconds) line += fmt::format("; it ends after {}", duration_text(*options_.seconds));
   progress_.say(line);
 }
@@ -291,9 +292,8 @@ void Loop::announce() {
 void Loop::estimate() {
   if (report_.cases() < kCasesToEstimate || elapsed() < kSecondsToEstimate) return;
   is_estimated_ = true;
-  std::string line =
-      fmt::format("{} cases, about {}", report::grouped(options_.end - options_.begin),
-                  duration_text(elapsed() + seconds_left()));
+  std::string line = fmt::format("{} cases, about {}", report::grouped(options_.cases()),
+                                 duration_text(elapsed() + seconds_left()));
   if (options_.seconds && elapsed() + seconds_left() > *options_.seconds)
     line += fmt::format("; it ends after {}", duration_text(*options_.seconds));
   progress_.say(line);

@@ -75,7 +75,7 @@ std::vector<report::Failure> replay_regressions(const std::vector<Regression>& r
     finished.outcome = worker::run_reproducer(client, regression.reproducer);
     options.expectations.apply(finished);
     report.add(finished);
-    if (is_failure(finished.outcome.status))
+    if (is_listed(finished.outcome.status))
       failures.push_back(describe(regression, finished, worker.target));
   }
   return failures;

@@ -10,6 +10,8 @@ enum ExitCode : int {
   kExitEnvironment = 3,  ///< no plugin, no device, a file that cannot be written
   kExitLost = 4,         ///< the device was lost three times
   kExitDoubt = 5,        ///< three starts, or cases with a known answer, failed in a row
+  kExitTool = 6,         ///< a case of this program was not legal; no other failure
+  kExitNothing = 7,      ///< nothing was tried
   kExitSignal = 128,     ///< and the signal's number: stopped before its end, without failures
 };
 

@@ -10,8 +10,8 @@ namespace tenon::conformance {
 namespace {
 
 constexpr std::string_view kStatuses[kStatusCount] = {
-    "PASS",        "FAIL",  "UNSUPPORTED", "CRASH", "TIMEOUT",
-    "DEVICE_LOST", "FLAKY", "VACUOUS",     "XFAIL", "XPASS"};
+    "PASS",  "FAIL",    "UNSUPPORTED", "CRASH", "TIMEOUT",   "DEVICE_LOST",
+    "FLAKY", "VACUOUS", "XFAIL",       "XPASS", "TOOL_ERROR"};
 
 }  // namespace
 
@@ -20,7 +20,7 @@ std::string_view status_name(Status status) { return kStatuses[static_cast<size_
 Status status_from_name(std::string_view name) {
   for (int i = 0; i < kStatusCount; ++i)
     if (kStatuses[i] == name) return static_cast<Status>(i);
-  fail(ErrorKind::kInvalid, "[status] expected one of PASS to XPASS, got \"{}\"", name);
+  fail(ErrorKind::kInvalid, "[status] expected one of PASS to TOOL_ERROR, got \"{}\"", name);
 }
 
 bool is_failure(Status status) {
@@ -29,6 +29,7 @@ bool is_failure(Status status) {
     case Status::kUnsupported:
     case Status::kVacuous:
     case Status::kXfail:
+    case Status::kToolError:
       return false;
     case Status::kFail:
     case Status::kCrash:
@@ -52,6 +53,10 @@ int ulp_bucket(double x) {
 
 Outcome failed(std::string kind, std::string text) {
   return {.status = Status::kFail, .kind = std::move(kind), .text = std::move(text)};
+}
+
+Outcome tool_error(std::string kind, std::string text) {
+  return {.status = Status::kToolError, .kind = std::move(kind), .text = std::move(text)};
 }
 
 }  // namespace tenon::conformance

@@ -20,13 +20,20 @@ enum class Status : uint8_t {
   kVacuous,
   kXfail,
   kXpass,
+  kToolError,
 };
-inline constexpr int kStatusCount = 10;
+inline constexpr int kStatusCount = 11;
 std::string_view status_name(Status status);  ///< "PASS"
 /// Throws kInvalid.
 Status status_from_name(std::string_view name);
 /// FAIL, CRASH, TIMEOUT, DEVICE_LOST, FLAKY, XPASS: what makes the exit code 1.
 bool is_failure(Status status);
+/// A failure, or TOOL_ERROR: what a report lists.
+inline bool is_listed(Status status) { return is_failure(status) || status == Status::kToolError; }
+/// Whether the device ran, or had to run, anything.
+inline bool is_tried(Status status) {
+  return status != Status::kUnsupported && status != Status::kToolError;
+}
 
 /// The row of the report that a case belongs to.
 struct Cell {
@@ -60,7 +67,8 @@ struct UlpSample {
 
 /// What one case came to. `kind` is the class of the failure, which shrinking must keep:
 /// mismatch, guard, poison, input, nondeterminism, alias, metamorphic, order, history,
-/// "fresh process", error, support, limit, leak, memory, SIGSEGV, exit, run, compile, earlier.
+/// "fresh process", error, support, limit, leak, memory, SIGSEGV, exit, run, compile, earlier. Of a
+/// TOOL_ERROR it is program, generator, reference or text.
 struct Outcome {
   Status status = Status::kPass;
   std::string kind = {};
@@ -77,6 +85,8 @@ struct Outcome {
 
 /// FAIL of a kind.
 Outcome failed(std::string kind, std::string text);
+/// TOOL_ERROR of a kind: the case is not legal, so it says nothing about the device.
+Outcome tool_error(std::string kind, std::string text);
 
 /// A case of a run that has ended.
 struct Finished {

@@ -162,6 +162,19 @@ uint32_t layers_of(const std::vector<std::string>& names) {
   return layers;
 }
 
+/// The case after the first `count` of the campaign's layers. Throws kInvalid where there are
+/// fewer.
+uint64_t end_of(const campaign::CampaignOptions& campaign, uint64_t count) {
+  uint64_t end = campaign.begin, found = 0;
+  if (campaign.layers == UINT32_MAX) end += count, found = count;
+  while (found < count && end < kRunBase)
+    found += campaign.layers >> layer_of(plan_case(campaign.seed, end++)) & 1;
+  TN_REQUIRE(found == count && end <= kRunBase,
+             "[fuzz] expected {} cases from {} on below {}, got fewer", count, campaign.begin,
+             kRunBase);
+  return end;
+}
+
 int finish(campaign::CampaignOptions campaign, const RunOptions& options) {
   campaign::Campaign result = campaign::run_campaign(std::move(campaign));
   report::complete(result.report, !result.memory_only);
@@ -172,9 +185,18 @@ int finish(campaign::CampaignOptions campaign, const RunOptions& options) {
     print_summary(result.report);
   if (result.lost) return kExitLost;
   if (result.in_doubt) return kExitDoubt;
-  if (report::failing(result.report.counts) || !result.report.notes.empty()) return kExitFailures;
+  const report::Counts& counts = result.report.counts;
+  if (report::failing(counts) || !result.report.notes.empty()) return kExitFailures;
+  if (report::of(counts, Status::kToolError)) {
+    complain("tenon-conformance", "a case was not legal, which is an error of this program");
+    return kExitTool;
+  }
   // What was not tried might have failed.
-  return result.signal ? kExitSignal + result.signal : kExitOk;
+  if (result.signal) return kExitSignal + result.signal;
+  if (report::tried(counts)) return kExitOk;
+  complain("tenon-conformance",
+           "expected cases that the device takes, got none: nothing was tried");
+  return kExitNothing;
 }
 
 }  // namespace
@@ -183,13 +205,10 @@ int run_command(const RunOptions& options, bool fuzz) {
   campaign::CampaignOptions campaign = campaign_options(options);
   if (fuzz) {
     campaign.layers = layers_of(options.layers);
-    const uint64_t standard = time_limit(options) > 0 ? campaign::kEndless : 10000;
     campaign.begin = options.first;
-    campaign.end = options.cases ? options.first + options.cases
-                                 : std::min(options.first + standard, kRunBase);
-    TN_REQUIRE(campaign.end <= kRunBase && campaign.begin < campaign.end,
-               "[fuzz] expected cases below {}, got {} to {}", kRunBase, campaign.begin,
-               campaign.end);
+    if (options.cases || time_limit(options) == 0)
+      campaign.count = options.cases ? options.cases : 10000;
+    campaign.end = campaign.count ? end_of(campaign, *campaign.count) : kRunBase;
   } else {
     campaign.announces = true;
     campaign.replayed = regression_folders(options);

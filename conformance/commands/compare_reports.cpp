@@ -14,7 +14,8 @@ int compare_command(const std::string& before_file, const std::string& after_fil
   const std::vector<report::Change> changes = report::changes_between(before, after, factor);
   write_output(json ? report::changes_json(before, after, changes)
                     : report::changes_text(before, after, changes));
-  return report::got_worse(changes) ? kExitFailures : kExitOk;
+  if (report::got_worse(changes)) return kExitFailures;
+  return report::tried(before.counts) && report::tried(after.counts) ? kExitOk : kExitNothing;
 }
 
 }  // namespace tenon::conformance::commands

@@ -66,7 +66,8 @@ int gradients_command(const RunOptions& options) {
     for (size_t k = 0; k < counts.size(); ++k)
       say("  {:<12} {}\n", judge::kProofNames[k], counts[k]);
   }
-  return counts[static_cast<size_t>(judge::Proof::kWrong)] ? kExitFailures : kExitOk;
+  if (counts[static_cast<size_t>(judge::Proof::kWrong)]) return kExitFailures;
+  return counts[static_cast<size_t>(judge::Proof::kProven)] ? kExitOk : kExitNothing;
 }
 
 }  // namespace tenon::conformance::commands

@@ -96,7 +96,9 @@ int replay_command(const RunOptions& options, const std::string& what) {
         finished.cell.op, finished.cell.dtype, finished.cell.layout,
         outcome.text.empty() ? "" : ": ", Lines{outcome.text}, Lines{outcome.diff},
         outcome.diff.empty() || outcome.diff.ends_with('\n') ? Lines{""} : Lines{"\n"});
-  return is_failure(outcome.status) ? kExitFailures : kExitOk;
+  if (is_failure(outcome.status)) return kExitFailures;
+  if (outcome.status == Status::kToolError) return kExitTool;
+  return is_tried(outcome.status) ? kExitOk : kExitNothing;
 }
 
 }  // namespace tenon::conformance::commands

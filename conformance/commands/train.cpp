@@ -28,11 +28,13 @@ int train_command(const RunOptions& options, const std::vector<std::string>& wha
   facts["device"] = client.facts().id;
   facts["steps"] = options.steps;
   facts["models"] = nlohmann::ordered_json::array();
-  bool any = false;
+  bool any = false, is_illegal = false, any_tried = false;
   for (size_t i = 0; i < all.size(); ++i) {
     const Outcome& outcome = all[i].outcome = client.run_text(write_reproducer(all[i]));
     const bool is_wrong = is_failure(outcome.status);
     any |= is_wrong;
+    is_illegal |= outcome.status == Status::kToolError;
+    any_tried |= is_tried(outcome.status);
     std::string file;
     if (is_wrong && !options.report.empty()) {
       const auto path =
@@ -58,7 +60,9 @@ int train_command(const RunOptions& options, const std::vector<std::string>& wha
   if (options.json)
     write_output(facts.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
                  "\n");
-  return any ? kExitFailures : kExitOk;
+  if (any) return kExitFailures;
+  if (is_illegal) return kExitTool;
+  return any_tried ? kExitOk : kExitNothing;
 }
 
 }  // namespace tenon::conformance::commands

@@ -68,6 +68,18 @@ std::string too_large(const Case& test, const Capabilities& capabilities) {
   return {};
 }
 
+/// The limit that the device declares and the core refused the case for, or nothing. What the
+/// plugin refuses begins with [compile]: it claimed to take that.
+std::string declared_limit(std::string_view text, const Capabilities& capabilities) {
+  if (text.starts_with("[compile]")) return {};
+#define TN_SIZE(type, name, untold)
+#define TN_LIMIT(type, name, untold)                                        \
+  if (capabilities.name != 0 && text.find(#name) != std::string_view::npos) \
+    return fmt::format("the device's " #name " is {}: {}", capabilities.name, text);
+#include "core/ir/limits.def"
+  return {};
+}
+
 }  // namespace
 
 Outcome from_error(const Error& error, const Case& test, const Capabilities& capabilities) {
@@ -77,6 +89,8 @@ Outcome from_error(const Error& error, const Case& test, const Capabilities& cap
         return {Status::kUnsupported, "dtype", missing};
       if (const std::string large = too_large(test, capabilities); !large.empty())
         return {Status::kUnsupported, "buffer", large};
+      if (const std::string limit = declared_limit(error.what(), capabilities); !limit.empty())
+        return {Status::kUnsupported, "limit", limit};
       return failed("support", error.what());
     case ErrorKind::kDeviceLost:
       return {Status::kDeviceLost, "lost", error.what()};

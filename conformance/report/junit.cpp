@@ -27,6 +27,8 @@ std::string inside(const Report& r, const CellRow& row) {
       if (f.op == row.op && f.dtype == row.dtype) texts += entry(f);
     return failure_element(status, counts_text(row.counts), texts);
   }
+  if (status == Status::kToolError)
+    return fmt::format("<error message=\"{}\"/>", escape_markup(counts_text(row.counts)));
   if (status != Status::kUnsupported && status != Status::kVacuous) return {};
   return fmt::format("<skipped message=\"{}\"/>", status == Status::kVacuous
                                                       ? "vacuous: every case says little"
@@ -41,11 +43,12 @@ std::string test_case(const Report& r, const std::string& name, const std::strin
 }  // namespace
 
 std::string to_junit(const Report& r) {
-  uint64_t tests = 0, failures = 0, skipped = 0;
+  uint64_t tests = 0, failures = 0, errors = 0, skipped = 0;
   std::string body;
   const auto add = [&](const std::string& name, const std::string& content) {
     ++tests;
     failures += content.find("<failure") != content.npos;
+    errors += content.starts_with("<error");
     skipped += content.starts_with("<skipped");
     body += test_case(r, name, content);
   };
@@ -54,9 +57,9 @@ std::string to_junit(const Report& r) {
     if (!r.cells.contains({f.op, f.dtype}))
       add("expectations: " + f.text, failure_element(f.status, f.text, entry(f)));
   const std::string head = fmt::format(
-      "tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" "
+      "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
       "time=\"{:.3f}\"",
-      tests, failures, skipped, r.seconds);
+      tests, failures, errors, skipped, r.seconds);
   std::string stamp = r.environment.date;
   if (stamp.ends_with('Z')) stamp.pop_back();
   return fmt::format(

@@ -12,6 +12,7 @@ const LOOKS = {
   VACUOUS: ['vacuous', '○', 'ran, but says nothing'],
   XFAIL: ['xfail', 'x', 'fails as expected'],
   XPASS: ['xpass', 'X', 'passes against expectation'],
+  TOOL_ERROR: ['tool_error', '?', 'not legal: an error of the tool'],
 };
 const GROUPS = [  // names, or beginnings that end with a dot; a group folds when every cell of it passes
   {name: 'Elementwise', ops: []},  // whatever is in no other

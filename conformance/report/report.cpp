@@ -22,10 +22,17 @@ uint64_t failing(const Counts& counts) {
   return n;
 }
 
+uint64_t tried(const Counts& counts) {
+  uint64_t n = 0;
+  for (int i = 0; i < kStatusCount; ++i)
+    if (is_tried(static_cast<Status>(i))) n += counts[static_cast<size_t>(i)];
+  return n;
+}
+
 Status headline(const Counts& counts) {
-  constexpr Status kWorstFirst[] = {Status::kFail,       Status::kCrash, Status::kTimeout,
-                                    Status::kDeviceLost, Status::kFlaky, Status::kXpass,
-                                    Status::kXfail,      Status::kPass,  Status::kVacuous};
+  constexpr Status kWorstFirst[] = {
+      Status::kFail,  Status::kCrash,     Status::kTimeout, Status::kDeviceLost, Status::kFlaky,
+      Status::kXpass, Status::kToolError, Status::kXfail,   Status::kPass,       Status::kVacuous};
   for (const Status status : kWorstFirst)
     if (of(counts, status)) return status;
   return Status::kUnsupported;
@@ -41,7 +48,7 @@ std::string counts_text(const Counts& counts) {
 }
 
 double CellRow::vacuous_share() const {
-  const uint64_t ran = cases() - of(counts, Status::kUnsupported);
+  const uint64_t ran = tried(counts);
   return ran ? static_cast<double>(of(counts, Status::kVacuous)) / static_cast<double>(ran) : 0;
 }
 

@@ -21,8 +21,9 @@ inline uint64_t of(const Counts& counts, Status status) {
 }
 uint64_t sum(const Counts& counts);
 uint64_t failing(const Counts& counts);  ///< of every status that is_failure
-/// The status that stands for many cases: the worst failure; else XFAIL, PASS if there is one,
-/// VACUOUS, UNSUPPORTED.
+uint64_t tried(const Counts& counts);    ///< of every status that is_tried
+/// The status that stands for many cases: the worst failure; else TOOL_ERROR, XFAIL, PASS if there
+/// is one, VACUOUS, UNSUPPORTED.
 Status headline(const Counts& counts);
 std::string counts_text(const Counts& counts);  ///< "56 PASS, 2 VACUOUS"
 

@@ -55,6 +55,7 @@ std::string bad_ends(const Counts& counts) {
 
 std::string verdict(const Report& r) {
   if (!r.cases()) return fmt::format("{}: no case was run.", r.backend);
+  if (!tried(r.counts)) return fmt::format("{}: nothing was tried.", r.backend);
   const uint64_t cells = cells_where(r, is_cell);
   const uint64_t failed = failing(r.counts);
   if (!failed)
@@ -78,6 +79,10 @@ std::vector<std::string> remarks(const Report& r) {
   if (const uint64_t refused = cells_where(r, is_only(Status::kUnsupported)))
     out.push_back(fmt::format("{} not supported.",
                               refused == 1 ? "1 cell is" : grouped(refused) + " cells are"));
+  if (const uint64_t illegal = of(r.counts, Status::kToolError))
+    out.push_back(fmt::format("{} not legal: an error of this tool, which says nothing about {}.",
+                              illegal == 1 ? "1 case was" : grouped(illegal) + " cases were",
+                              r.backend));
   if (const uint64_t known = of(r.counts, Status::kXfail))
     out.push_back(fmt::format("{} failed as the expectations say.", counted(known, "case")));
   return out;

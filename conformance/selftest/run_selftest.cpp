@@ -58,7 +58,7 @@ class Scratch {
 const report::Failure* first_failure(const report::Report& report) {
   const report::Failure* first = nullptr;
   for (const report::Failure& failure : report.failures) {
-    if (!is_failure(failure.status)) continue;
+    if (!is_listed(failure.status)) continue;
     if (!first || (first->status == Status::kFlaky && failure.status != Status::kFlaky))
       first = &failure;
   }
@@ -68,7 +68,10 @@ const report::Failure* first_failure(const report::Report& report) {
 void read_report(const report::Report& report, SelftestRow& row) {
   row.cases = report.cases();
   row.seconds = report.seconds;
-  row.found = report::failing(report.counts) > 0 || !report.failures.empty();
+  row.tried = report::tried(report.counts) > 0;
+  // A case that is not legal is an alarm, and finds no bug.
+  row.found = report::failing(report.counts) > 0 ||
+              (row.benign && report::of(report.counts, Status::kToolError) > 0);
   if (!row.found) return;
   if (report.first_failure_seconds >= 0) row.seconds = report.first_failure_seconds;
   const report::Failure* failure = first_failure(report);

@@ -22,6 +22,7 @@ int count(const std::vector<SelftestRow>& rows, bool benign, bool found) {
 
 /// An answer that was not the same again is found, but shown for what it is.
 std::string verdict(const SelftestRow& row) {
+  if (!row.tried && !row.found) return "NOT TRIED";
   if (row.benign) return row.found ? "FALSE ALARM" : "quiet";
   if (!row.found) return "MISSED";
   return row.status == "FLAKY" ? "found, flaky" : "found";

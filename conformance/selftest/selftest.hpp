@@ -23,6 +23,7 @@ struct SelftestOptions {
 struct SelftestRow {
   std::string name = {}, kind = {};  ///< of variants.def
   bool benign = false;
+  bool tried = false;  ///< the device took a case
   bool found = false;  ///< something failed: good of a bug, a false alarm of a benign one
   double seconds = 0;  ///< until then; of the whole run if nothing failed
   uint64_t cases = 0;

@@ -26,7 +26,6 @@ Shrunk shrink(Case failing, const Outcome& outcome, const Probe& probe, Builder&
   drop_drawn_oracles(search);
   if (search.best().sequence) {
     shrink_draws(search);
-    if (search.outcome().kind == abi::kProgramKind) return {search.best()};
     shrink_programs(search);
     if (shrink_steps(search)) shrink_programs(search);
     return {search.best()};

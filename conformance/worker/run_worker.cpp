@@ -18,6 +18,11 @@ namespace {
 
 constexpr uint64_t kAttempts = 5;
 
+/// The reference does not know what the case means.
+struct ReferenceFault {
+  std::string text;
+};
+
 class RunWorker final : public Worker {
  public:
   RunWorker(const Target& target, Channel& channel)
@@ -52,7 +57,7 @@ class RunWorker final : public Worker {
       test = std::move(reproducer.test);
     } catch (const std::exception& error) {
       announce(Case{}, 0);
-      channel_.send(Ended{0, failed("text", error.what())});
+      channel_.send(Ended{0, tool_error("text", error.what())});
       return true;
     }
     test.index = 0;
@@ -76,9 +81,8 @@ class RunWorker final : public Worker {
     try {
       test = generator.make(index);
     } catch (const std::exception& error) {
-      // Our own bug, which must not hide.
       announce(test, 0);
-      channel_.send(Ended{index, failed("generator", error.what())});
+      channel_.send(Ended{index, tool_error("generator", error.what())});
       return true;
     }
     announce(test, 0);
@@ -90,8 +94,10 @@ class RunWorker final : public Worker {
     abi::take_process_change();  // of the known answer
     try {
       outcome = judge(test, generator, false);
+    } catch (const ReferenceFault& fault) {
+      outcome = tool_error("reference", fault.text);
     } catch (const std::exception& error) {
-      outcome = failed("reference", error.what());
+      outcome = failed("error", error.what());
     }
     control_.restore();
     const std::string change = abi::take_process_change();
@@ -113,12 +119,12 @@ class RunWorker final : public Worker {
     // Any step of it may compile.
     if (test.sequence) return api().run(test, [&] { progress(judge::RunPhase::kCompile); });
     if (test.refusal || test.steps) return harness_.run(test, nullptr, progress);
-    judge::Expectation expectation = judge::expect(test, harness_.profile());
+    judge::Expectation expectation = expect(test);
     std::string vacuous = judge::vacuity(expectation);
     uint64_t attempt = 0;
     while (generator && !vacuous.empty() && attempt + 1 < kAttempts) {
       test = generator->make(test.index, ++attempt);
-      expectation = judge::expect(test, harness_.profile());
+      expectation = expect(test);
       vacuous = judge::vacuity(expectation);
     }
     if (attempt > 0 && !silent) announce(test, attempt);
@@ -128,6 +134,14 @@ class RunWorker final : public Worker {
       outcome.text = vacuous;
     }
     return outcome;
+  }
+
+  judge::Expectation expect(const Case& test) const {
+    try {
+      return judge::expect(test, harness_.profile());
+    } catch (const std::exception& error) {
+      throw ReferenceFault{error.what()};
+    }
   }
 
   /// Layer 4 has the plugin to itself, beside the core's device.

@@ -10,8 +10,8 @@ namespace {
 void check_trips(int64_t trips, uint32_t limit) {
   if (trips > limit)
     fail(ErrorKind::kUnsupported,
-         "[lower] expected at most {} iterations of all loops of a thread together, where the "
-         "driver ends them, got more",
+         "[lower] expected at most {} iterations of all loops of a thread together, the device's "
+         "max_loop_trips, got more",
          limit);
 }
 

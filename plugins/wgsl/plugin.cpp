@@ -32,8 +32,13 @@ std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits, bo
   p.max_bindings = limits.maxStorageBuffersPerShaderStage;
   p.max_buffer_bytes = limits.maxStorageBufferBindingSize;
   p.max_shared_bytes = limits.maxComputeWorkgroupStorageSize;
-  if (is_software && name.starts_with("llvmpipe")) p.max_loop_trips = sdk::kLlvmpipeLoopTrips;
   p.max_scratch_bytes = 8192;  // https://www.w3.org/TR/WGSL/#limits: variables of a function
+  if (is_software && name.starts_with("llvmpipe")) {
+    p.max_loop_trips = sdk::kLlvmpipeLoopTrips;
+    // WGSL sets variables to zero, which is a store for each element, and LLVM's coroutines take
+    // the square of their number: 80 s for 1,428 floats.
+    p.max_scratch_bytes = 1024;
+  }
   return made;
 }
 

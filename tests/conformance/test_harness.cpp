@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "conformance/judge/claimed_limits.hpp"
+#include "conformance/judge/refusal.hpp"
+#include "core/support/error.hpp"
 #include "tests/conformance/judged.hpp"
 
 using namespace tenon;
@@ -201,4 +203,20 @@ TEST_CASE("a kernel whose recipe keeps more than a thread may keep does without"
   const Outcome outcome = judged(harness, test);
   INFO(outcome.text);
   CHECK(outcome.status == Status::kPass);
+}
+
+TEST_CASE(
+    "what the core refuses for a declared limit is unsupported, what the plugin does is wrong") {
+  Capabilities limited, unlimited;
+  limited.max_loop_trips = 65536;
+  const auto status = [](const char* text, const Capabilities& capabilities) {
+    return from_error(Error(ErrorKind::kUnsupported, text), Case{}, capabilities).status;
+  };
+  constexpr const char* kCore =
+      "[lower] expected at most 65536 iterations of all loops of a thread together, the device's "
+      "max_loop_trips, got more";
+  CHECK(status(kCore, limited) == Status::kUnsupported);
+  CHECK(status(kCore, unlimited) == Status::kFail);
+  CHECK(status("[compile] x:0: kernel k is refused: max_loop_trips", limited) == Status::kFail);
+  CHECK(status("[lower] expected fewer ops", limited) == Status::kFail);
 }

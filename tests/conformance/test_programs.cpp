@@ -125,6 +125,20 @@ TEST_CASE("random programs are legal, end, and are certain in all that they writ
   CHECK(known == all);
 }
 
+TEST_CASE("threads of random programs wait for each other where all of them come") {
+  size_t waiting = 0;
+  for (uint64_t seed = 0; seed < 40'000; ++seed) {
+    const SequenceStep step = drawn_step(seed);
+    if (!has_part(step.text, "subgroup") || !has_part(step.text, "barrier")) continue;
+    ++waiting;
+    std::string error;
+    const sdk::Program program = sdk::parse_program(step.text, error);
+    INFO("seed " << seed << "\n" << step.text);
+    REQUIRE(error == "");
+  }
+  CHECK(waiting > 300);
+}
+
 TEST_CASE("there is a way on from every value that programs may come to") {
   for (uint64_t seed = 0; seed < 4000; ++seed) {
     Choices choices(mix(11, seed));
@@ -480,7 +494,7 @@ TEST_CASE("a program that takes the model too long is vacuous") {
   CHECK(harness.run(test, [] {}).status == Status::kPass);
 }
 
-TEST_CASE("a program without a meaning is no plugin's fault, and nothing shrinks to one") {
+TEST_CASE("a program without a meaning is an error of the tool, and no plugin's fault") {
   ApiHarness harness(planted_target("other_tree"));
   const std::string racing =
       "program p(%y: global i32[8] read write) workgroup 4 1 1 {\n"
@@ -489,17 +503,18 @@ TEST_CASE("a program without a meaning is no plugin's fault, and nothing shrinks
   Case test;
   test.sequence = Sequence{"", {step_of(racing)}};
   const Outcome outcome = harness.run(test, [] {});
-  CHECK(outcome.status == Status::kFail);
+  CHECK(outcome.status == Status::kToolError);
   CHECK(outcome.kind == kProgramKind);
-  // What has no meaning may be edited into what has none for another reason: it is left as it is.
-  Builder builder;
-  int probes = 0;
-  const auto probe = [&](const Case& candidate) -> std::optional<Outcome> {
-    ++probes;
-    Outcome now = harness.run(candidate, [] {});
-    return now.kind == kProgramKind ? std::optional(now) : std::nullopt;
-  };
-  const Shrunk small = shrink::shrink(test, outcome, probe, builder);
-  CHECK(print(*small.test.sequence) == print(*test.sequence));
-  CHECK(probes == 0);
+  CHECK(has_part(outcome.text, "no other thread"));
+  // Threads of two subgroups, of which one comes to a barrier of the workgroup.
+  test.sequence->steps = {
+      step_of("program p(%y: global i32[8] read write) workgroup 8 1 1 subgroup 4 {\n"
+              "  %1 = index subgroup : i32\n  %2 = const 1 : i32\n  %3 = cmplt %1, %2 : bool\n"
+              "  if %3 {\n    barrier block\n  }\n}\n")};
+  const Outcome apart = harness.run(test, [] {});
+  CHECK(apart.status == Status::kToolError);
+  CHECK(apart.kind == kProgramKind);
+  CHECK(has_part(apart.text, "all threads of a workgroup"));
+  CHECK(!is_failure(apart.status));
+  CHECK(!is_tried(apart.status));
 }

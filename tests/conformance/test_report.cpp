@@ -71,6 +71,9 @@ TEST_CASE("the status of many cases is the worst failure, else that something pa
   CHECK(with(Status::kUnsupported) == Status::kVacuous);
   CHECK(with(Status::kPass) == Status::kPass);
   CHECK(with(Status::kXfail) == Status::kXfail);
+  CHECK(with(Status::kToolError) == Status::kToolError);
+  CHECK(failing(counts) == 0);
+  CHECK(tried(counts) == 3);  // neither what was refused nor what was not legal
   CHECK(with(Status::kFlaky) == Status::kFlaky);
   CHECK(with(Status::kCrash) == Status::kCrash);
   CHECK(with(Status::kFail) == Status::kFail);

@@ -247,6 +247,47 @@ class NoAlarm(unittest.TestCase):
                 self.assertIn("ends soon", facts["text"])
 
 
+class NothingTried(unittest.TestCase):
+    """No command is green that tried nothing, and what is not legal is no failure of the device."""
+    PLANTED = os.path.join(BUILD, "lib", "tenon-selftest", "libtenon_planted.so")
+
+    def without_f64(self, command, *arguments):
+        return run("tenon-conformance", command, *arguments, "--plugin", self.PLANTED,
+                   "--backend", "planted:0@bug=unsupported_dtypes")
+
+    def test_cases_are_counted_that_are_tried(self):
+        for layers in ("graphs,gradients", "gradients", "sequences"):
+            with self.subTest(layers):
+                facts = run_json("tenon-conformance", "fuzz", "--plugin", NULL, "--layers", layers, "--seed", 4,
+                                 "--cases", 40, "--no-vote")
+                self.assertEqual(sum(facts["counts"].values()), 40)
+
+    def test_only_what_the_device_lacks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.without_f64("fuzz", "--layers", "cells", "--cases", 400, "--no-vote", "--report", folder)
+            cases = digests(folder)
+            refused = [name for name, (status, _) in cases.items() if status == "UNSUPPORTED"]
+        self.assertTrue(refused)
+        alone = self.without_f64("replay", refused[0])
+        self.assertEqual(alone.returncode, 7, alone.stdout + alone.stderr)
+        one = self.without_f64("fuzz", "--first", refused[0].split(":")[1], "--cases", 1, "--no-vote")
+        self.assertEqual(one.returncode, 7, one.stdout + one.stderr)
+        self.assertIn("nothing was tried", one.stderr)
+
+    def test_a_case_that_is_not_legal(self):
+        program = ("# tenon-conformance 1\n# case 1:1 api.program - -\n# sequence program 1 1 1 0 0\n"
+                   "# sequence | program p(%y: global i32[8] read write) workgroup 4 1 1 {\n"
+                   "# sequence |   %1 = index block.x : i32\n# sequence |   %2 = const 0 : i32\n"
+                   "# sequence |   store %y, %2, %1\n# sequence | }\n")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "racing.tn")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(program)
+            result = run("tenon-conformance", "replay", path, "--plugin", NULL)
+        self.assertEqual(result.returncode, 6, result.stdout + result.stderr)
+        self.assertIn("TOOL_ERROR", result.stdout)
+
+
 class CommandLine(unittest.TestCase):
     def test_budgets_are_times_by_name(self):
         for arguments in (("--budget", "holiday"), ("--budget", "smoke", "--time", 3)):

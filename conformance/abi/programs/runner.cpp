@@ -266,7 +266,7 @@ class ProgramRuns {
     } catch (const ProgramTooLong& error) {
       return {error.what(), true};
     } catch (const Error& error) {
-      find(std::string(kProgramKind), "{}", error.what());
+      throw IllegalCase{std::string(kProgramKind), error.what()};
     }
     if (flags_ & kTwin) add_twin();
     for (Part& part : parts_) {
@@ -380,8 +380,20 @@ class ProgramRuns {
 
 }  // namespace
 
+namespace {
+
+ProgramRuns runs_of(const OpenDevice& device, const SequenceStep& step) {
+  try {
+    return {device, step};
+  } catch (const Error& error) {
+    throw IllegalCase{std::string(kProgramKind), error.what()};
+  }
+}
+
+}  // namespace
+
 LeftOut run_program(const OpenDevice& device, const SequenceStep& step) {
-  return ProgramRuns(device, step).run();
+  return runs_of(device, step).run();
 }
 
 }  // namespace tenon::conformance::abi::programs

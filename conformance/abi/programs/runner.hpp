@@ -20,8 +20,10 @@ struct LeftOut {
   bool too_long = false;
 };
 
-/// Runs a step `program`, see cases/programs.hpp. Throws a Finding; of kind "program" where the
-/// program has no certain meaning, which is not the plugin's fault.
+/// Runs a step `program`, see cases/programs.hpp. Throws a Finding; an IllegalCase, before the
+/// plugin is called, where the program is not one by the rules of program.h: sdk/program/verify.hpp
+/// holds it against those that a text can break, and the model against races, indices outside and
+/// threads that come alone where all must. Neither shares anything with what draws programs.
 LeftOut run_program(const OpenDevice& device, const SequenceStep& step);
 
 }  // namespace tenon::conformance::abi::programs

@@ -358,9 +358,9 @@ class ProgramDrawer {
     }
     const bool of_subgroup = subgroup_ && choices_.chance(50);
     if (of_subgroup) together = Together::kSubgroup;
-    const ProgramValue number = of_subgroup || equal_.empty()
-                                    ? subgroup_.value_or(index_constant(1))
-                                    : choices_.pick(equal_);
+    const ProgramValue number = of_subgroup      ? *subgroup_
+                                : equal_.empty() ? index_constant(1)
+                                                 : choices_.pick(equal_);
     return pool_.op(TN_OP_CMPLT, TN_DTYPE_BOOL, {number, index_constant(choices_.between(0, 3))});
   }
 

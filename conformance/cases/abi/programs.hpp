@@ -26,8 +26,7 @@ SequenceStep draw_program(Choices& choices, bool is_single = false);
 /// Steps of one to four programs, the first of which is single.
 Sequence draw_programs(Choices& choices);
 
-/// Of a failure that is the program's own: it has no certain meaning. A smaller program may have
-/// none for another reason, so only its choices are shrunk, which make legal programs alone.
+/// Of a TOOL_ERROR: the program is none, or has no certain meaning.
 inline constexpr std::string_view kProgramKind = "program";
 
 inline bool is_program(const SequenceStep& step) { return step.verb == "program"; }
