@@ -82,6 +82,8 @@ void add_run(CLI::App* command, commands::RunOptions& options) {
       "Folder of reproducer files: run replays them, new shrunk failures join them");
   command->add_option("--stop-after", options.stop_after, "No new cases after so many failures")
       ->transform(whole_number_of<int>(1));
+  command->add_flag("--stats", options.stats,
+                    "How many programs held each pattern that is looked for, on standard output");
   command->add_flag("--no-shrink", options.no_shrink, "Failures are named by their case only");
   command->add_option("--expectations", options.expectations,
                       "File of unsupported and xfail lines");
@@ -138,7 +140,8 @@ int tenon_conformance(int argc, char** argv) {
   fuzz->add_option("--first", options.first, "Number of the first case (0)")
       ->transform(whole_number(0, kMostCases));
   fuzz->add_option("--layers", options.layers,
-                   "Only cases of these: cells, graphs, transforms, sequences, checks, gradients")
+                   "Only cases of these: cells, graphs, transforms, sequences, checks, gradients, "
+                   "patterns")
       ->delimiter(',');
   CLI::App* compile = app.add_subcommand(
       "compile", "Compiles every cell and many graphs for a target that need not be there");
@@ -166,7 +169,8 @@ int tenon_conformance(int argc, char** argv) {
   CLI::App* train = app.add_subcommand(
       "train", "Trains small models on the plugin, each step beside the reference");
   std::vector<std::string> models;
-  train->add_option("model", models, "perceptron, convolution or attention; all if there is none");
+  train->add_option("model", models,
+                    "perceptron, convolution, attention or counters; all if there is none");
   add_target(train, options);
   add_limits(train, options);
   train->add_option("--seed", options.seed, "Seed of weights and examples (1)")

@@ -102,6 +102,36 @@ void launch_stores(const OpenDevice& device, tn_memory* memory, const Places& pl
   }
 }
 
+/// Bound is only what lies at the place; a second program reads it, bound elsewhere.
+void launch_bound(const OpenDevice& device, tn_memory* memory, const Places& places) {
+  constexpr uint64_t kNear = 8192;
+  if (!device.computes() || !(device.dtype_flags(TN_DTYPE_U32) & TN_DTYPE_ARITHMETIC)) return;
+  sdk::ProgramBuilder b("bound");
+  const auto to = b.buffer("to", TN_DTYPE_U32, TN_ACCESS_WRITE);
+  const auto from = b.buffer("from", TN_DTYPE_U32, TN_ACCESS_READ);
+  const auto i = b.index(TN_AXIS_GRID_X, TN_DTYPE_I32);
+  const auto one = b.constant(TN_DTYPE_U32, 1);
+  const auto value = b.op(TN_OP_TAKE, TN_DTYPE_U32, 1, {from, i});
+  b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {to, i, b.op(TN_OP_ADD, TN_DTYPE_U32, 1, {value, one})});
+  const CompileAnswer answer = device.compile(*b.finish().get());
+  if (!answer.executable) return;
+  uint32_t value_there = 0x52000000;
+  const tn_command command = fill_command(memory, kNear, kPiece, value_there, 4);
+  device.run({&command, 1});
+  const auto copy = [&](uint64_t to_byte, uint64_t from_byte) {
+    const tn_argument arguments[] = {buffer_argument(memory, to_byte, kPiece),
+                                     buffer_argument(memory, from_byte, kPiece)};
+    const tn_command launched =
+        launch_command(answer.executable.get(), {kPiece / 4, 1, 1}, {}, arguments);
+    device.run({&launched, 1});
+    expect_words(device, memory, to_byte, ++value_there, "after a launch bound there");
+  };
+  for (const uint64_t place : {places.at[2], places.at[4]}) {
+    copy(place, kNear);
+    copy(kNear, place);
+  }
+}
+
 bool try_places(const OpenDevice& device, const Places& places) {
   if (!device.submits()) return false;
   if (!device.is_visible(0) && !(device.window_from(0) && device.window_to(0))) return false;
@@ -121,6 +151,7 @@ bool try_places(const OpenDevice& device, const Places& places) {
     expect_words(device, memory.get(), kPiece, 0x50000000 + k, "after a copy");
   }
   launch_stores(device, memory.get(), places);
+  launch_bound(device, memory.get(), places);
   return true;
 }
 

@@ -24,6 +24,8 @@ OpenDevice::OpenDevice(const Subject& subject, uint32_t index, const char* optio
     spaces_.push_back(abi_element(properties_.memory_spaces, properties_.memory_space_stride, i));
   for (uint32_t i = 0; i < properties_.dtype_count; ++i)
     dtypes_.push_back(abi_element(properties_.dtypes, properties_.dtype_stride, i));
+  for (uint32_t i = 0; i < properties_.matrix_atom_count; ++i)
+    atoms_.push_back(abi_element(properties_.matrix_atoms, properties_.matrix_atom_stride, i));
   expect(!spaces_.empty(), "properties: expected a memory space, got none");
 }
 

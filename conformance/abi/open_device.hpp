@@ -52,6 +52,7 @@ class OpenDevice {
   bool submits() const { return table().submit != nullptr; }
   bool claims(tn_opcode op) const { return properties_.native_ops[op >> 6] >> (op & 63) & 1; }
   const std::vector<tn_dtype_caps>& dtypes() const { return dtypes_; }
+  const std::vector<tn_matrix_atom>& atoms() const { return atoms_; }
   /// TN_DTYPE_ flags of a dtype, 0 if it is not listed.
   uint32_t dtype_flags(uint32_t dtype) const;
   bool is_visible(uint32_t space) const { return spaces_[space].flags & TN_MEMORY_HOST_VISIBLE; }
@@ -90,6 +91,7 @@ class OpenDevice {
   tn_properties properties_{};
   std::vector<tn_memory_space> spaces_;
   std::vector<tn_dtype_caps> dtypes_;
+  std::vector<tn_matrix_atom> atoms_;
 };
 
 /// Work that waits for the host. Whatever is found meanwhile, it is let go and waited for at the

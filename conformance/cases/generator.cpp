@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "conformance/cases/abi/memory_cases.hpp"
+#include "conformance/cases/abi/patterns/pattern.hpp"
 #include "conformance/cases/abi/programs.hpp"
 #include "conformance/cases/graphs/cells.hpp"
 #include "conformance/cases/graphs/coverage.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr size_t kMostCached = 4;
 constexpr double kMostElements = 1 << 20;
-constexpr uint32_t kProgramShare = 50;  ///< of sequences
+constexpr uint32_t kProgramShare = 67;  ///< of sequences
 
 /// Edited draws may not make a case that takes minutes or gigabytes.
 void check_sizes(const Graph& graph) {
@@ -63,6 +64,19 @@ graphs::Template build_template(const TemplateSpec& spec, Choices& choices, Buil
                  spec.number);
       const std::string& name = abi::abi_checks()[spec.number];
       return sequence_template(name, {name, {}});
+    }
+    case Layer::kPattern: {
+      TN_REQUIRE(spec.number < abi::all_patterns().size(),
+                 "[generator] expected a pattern below {}, got {}", abi::all_patterns().size(),
+                 spec.number);
+      const abi::Pattern& pattern = abi::all_patterns()[spec.number];
+      abi::DrawnPattern drawn = pattern.draw(choices);
+      graphs::Template out =
+          sequence_template(std::string(pattern.family), {"", std::move(drawn.steps)});
+      if (drawn.dtype != TN_DTYPE_VOID)
+        out.cell.dtype = dtype_name(static_cast<DType>(drawn.dtype));
+      out.cell.layout = pattern.name;
+      return out;
     }
     case Layer::kSequence:
       if (choices.chance(kProgramShare))

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "conformance/cases/abi/patterns/pattern.hpp"
 #include "conformance/cases/abi/sequence.hpp"
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/graphs/cells.hpp"
@@ -114,6 +115,17 @@ Plan plan_sequence(uint64_t seed, uint64_t index) {
   return plan_of({Layer::kSequence}, seed, index);
 }
 
+/// One after the other, in an order that the seed chooses.
+Plan plan_sweep_pattern(uint64_t seed, uint64_t index, uint64_t ordinal) {
+  const uint64_t count = abi::all_patterns().size();
+  const uint64_t number = (ordinal % count * kStride + mix(seed, 5) % count) % count;
+  return plan_of({Layer::kPattern, static_cast<uint32_t>(number)}, seed, index);
+}
+
+Plan plan_pattern(uint64_t seed, uint64_t index) {
+  return plan_sweep_pattern(seed, index, mix(seed, ~index));
+}
+
 Plan plan_check(uint64_t seed, uint64_t index, uint64_t number) {
   return plan_of({Layer::kCheck, static_cast<uint32_t>(number % abi::abi_checks().size())}, seed,
                  index);
@@ -184,10 +196,10 @@ uint64_t in_units(uint64_t count, uint64_t unit) { return (count + unit - 1) / u
 
 uint64_t check_blocks() { return in_units(abi::abi_checks().size(), kBlock); }
 
-/// Blocks of the sweep after the checks: of four, the last belongs to the other layers.
+/// Blocks of the sweep after the checks: of six, four are of cells, one is of patterns, and one of
+/// the other layers.
 uint64_t sweep_blocks() {
-  const uint64_t cells = groups().by_op.size() * kSweepCases;
-  return (cells + kBlock - 1) / kBlock * 4 / 3 + 1;
+  return in_units(groups().by_op.size() * kSweepCases, kBlock) * 3 / 2 + 2;
 }
 
 Plan plan_fuzz(uint64_t seed, uint64_t index) {
@@ -195,20 +207,21 @@ Plan plan_fuzz(uint64_t seed, uint64_t index) {
   if (block < check_blocks()) return plan_check(seed, index, index);
   block -= check_blocks();
   if (block < sweep_blocks()) {
-    if (block % 4 == 3) return plan_other(seed, index, block / 4);
-    const uint64_t before = block / 4 * 3 + block % 4;
+    if (block % 6 == 1) return plan_sweep_pattern(seed, index, block / 6 * kBlock + index % kBlock);
+    if (block % 6 == 4) return plan_other(seed, index, block / 6);
+    const uint64_t before = block - (block + 1) / 3;
     return plan_sweep_cell(seed, index, (before * kBlock + index % kBlock) / kSweepCases);
   }
   const uint64_t share = Random(mix(seed, index / kBlock)).below(100);
-  if (share < 54) return plan_cell(seed, index);
-  if (share < 62) return plan_twin(seed, index);
-  if (share < 78) return plan_graph(seed, index);
-  if (share < 83) return plan_gradient(seed, index);
-  if (share < 94) return plan_transforms(seed, index);
+  if (share < 36) return plan_cell(seed, index);
+  if (share < 42) return plan_twin(seed, index);
+  if (share < 55) return plan_graph(seed, index);
+  if (share < 59) return plan_gradient(seed, index);
+  if (share < 69) return plan_transforms(seed, index);
   if (share == 99) return plan_refusal(seed, index);
   if (!has_layer_4()) return plan_graph(seed, index);
   if (share == 98) return plan_check(seed, index, mix(seed, index));
-  return plan_sequence(seed, index);
+  return share < 84 ? plan_pattern(seed, index) : plan_sequence(seed, index);
 }
 
 /// The last case of a cell takes every code, or tens of thousands of elements.
@@ -228,11 +241,13 @@ Plan plan_run_cell(uint64_t seed, uint64_t index, uint64_t number) {
 Plan plan_run_other(uint64_t seed, uint64_t index, uint64_t turn) {
   using PlanFunction = Plan (*)(uint64_t, uint64_t);
   static constexpr PlanFunction kPlanFunctions[] = {
-      plan_graph,      plan_transforms, plan_sequence, plan_graph,    plan_twin,
-      plan_transforms, plan_sequence,   plan_graph,    plan_gradient, plan_transforms};
+      plan_graph,    plan_pattern, plan_transforms, plan_sequence,
+      plan_graph,    plan_twin,    plan_pattern,    plan_transforms,
+      plan_sequence, plan_graph,   plan_gradient,   plan_transforms};
   const PlanFunction plan_function = kPlanFunctions[turn % std::size(kPlanFunctions)];
-  return plan_function == plan_sequence && !has_layer_4() ? plan_graph(seed, index)
-                                                          : plan_function(seed, index);
+  return (plan_function == plan_sequence || plan_function == plan_pattern) && !has_layer_4()
+             ? plan_graph(seed, index)
+             : plan_function(seed, index);
 }
 
 /// A case of the first pass of `run`: every op in every dtype, in the order of the sweep, every
@@ -302,6 +317,8 @@ int layer_of(const Plan& plan) {
       return 4;
     case Layer::kGradient:
       return 5;
+    case Layer::kPattern:
+      return 6;
   }
   return 0;
 }

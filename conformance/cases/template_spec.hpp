@@ -12,6 +12,7 @@ enum class Layer : uint8_t {
   kCheck,     ///< number: of abi_checks()
   kSequence,  ///< of API calls
   kGradient,  ///< of a graph; number: as of kGraph
+  kPattern,   ///< number: of abi::all_patterns()
 };
 
 /// Variations of a cell or graph.

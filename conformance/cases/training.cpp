@@ -8,6 +8,7 @@
 
 #include "conformance/cases/random.hpp"
 #include "core/autodiff/autodiff.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
@@ -314,6 +315,44 @@ Case attention(Step& s) {
   return s.finish(s.cross_entropy(s.matmul(y, head), s.one_hot(next, kWords)), descent(s, 0.5));
 }
 
+constexpr std::string_view kCounters = R"(
+graph counters(%counts: i32[33], %mixed: i32[33], %marks: f32[17], %by: i32[33], %more: f32[17]) {
+  %five = const 5 : i32[33]
+  %scaled = mul %counts, %five
+  %next_counts = add %scaled, %mixed
+  %sum = add %counts, %by
+  %next_mixed = xor %mixed, %sum
+  %raised = add %marks, %more
+  %most = const 64.0 : f32[17]
+  %is_small = cmplt %raised, %most
+  %down = const 128.0 : f32[17]
+  %lower = sub %raised, %down
+  %next_marks = where %is_small, %raised, %lower
+  %high = reduce.max %next_marks, axes=[0]
+  %loss = reshape %high : f32[]
+  return %loss, %next_counts, %next_mixed, %next_marks
+}
+)";
+
+/// Whole numbers that wrap, and quarters that stay small.
+Case counters(Builder& builder, uint64_t seed) {
+  Random random(seed);
+  Case out;
+  out.graph = parse_graph(kCounters, builder);
+  for (const NodeRef& param : out.graph.params) {
+    const bool is_float = param->dtype == DType::kF32;
+    const Sizes sizes{param->shape[0].max()};
+    out.inputs.push_back(Step::filled(
+        sizes,
+        [&] {
+          const int64_t most = is_float ? 40 : 1000;
+          return static_cast<double>(random.between(1, most)) / (is_float ? 4 : 1);
+        },
+        param->dtype));
+  }
+  return out;
+}
+
 using Model = Case (*)(Step&);
 constexpr Model kModels[] = {perceptron, convolution, attention};
 
@@ -324,8 +363,12 @@ Case make_training(std::string_view name, uint64_t seed, uint32_t steps, Builder
   TN_REQUIRE(found != std::end(kTrainingNames), "[train] expected a model of {}, got \"{}\"",
              fmt::join(kTrainingNames, ", "), name);
   const auto number = static_cast<uint64_t>(found - std::begin(kTrainingNames));
-  Step step(builder, mix(seed, number));
-  Case out = kModels[number](step);
+  const auto make = [&] {
+    if (number == std::size(kModels)) return counters(builder, mix(seed, number));
+    Step step(builder, mix(seed, number));
+    return kModels[number](step);
+  };
+  Case out = make();
   out.seed = seed;
   out.index = number;
   out.cell = {fmt::format("train.{}", name), "f32", "-"};

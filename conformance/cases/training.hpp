@@ -11,8 +11,10 @@
 namespace tenon::conformance {
 
 /// A layer of perceptrons that learns by gradient descent with momentum, a convolution by Adam, an
-/// attention over embeddings by gradient descent.
-inline constexpr std::string_view kTrainingNames[] = {"perceptron", "convolution", "attention"};
+/// attention over embeddings by gradient descent; and counters, which learn nothing: every bit of
+/// theirs is the same on each device after any number of steps.
+inline constexpr std::string_view kTrainingNames[] = {"perceptron", "convolution", "attention",
+                                                      "counters"};
 
 inline constexpr uint32_t kMostSteps = 1000000;  ///< of a case
 

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "conformance/campaign/campaign.hpp"
+#include "conformance/cases/abi/patterns/pattern.hpp"
 #include "conformance/cases/files.hpp"
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/graphs/cells.hpp"
@@ -50,6 +52,40 @@ void print_summary(const report::Report& r) {
     const auto status = static_cast<Status>(i);
     if (const uint64_t n = r.counts[static_cast<size_t>(i)])
       say("  {:<12} {}\n", paint(status_name(status), is_failure(status) ? "31" : "32"), n);
+  }
+}
+
+/// Of "a, b, c".
+std::vector<std::string> names_of(const std::string& text) {
+  std::vector<std::string> out;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(", ", at), text.size());
+    out.push_back(text.substr(at, end - at));
+    at = end + 2;
+  }
+  return out;
+}
+
+/// Programs that ran, by family and pattern, and of how many patterns with a dtype there are any.
+void print_stats(const report::Report& r) {
+  std::map<std::string_view, std::map<std::string, uint64_t>> held;
+  std::map<std::string_view, std::pair<uint64_t, uint64_t>> programs;  // all, and that ran
+  for (const auto& [key, row] : r.cells)
+    for (const std::string_view family : abi::kFamilies) {
+      if (row.op != "api." + std::string(family)) continue;
+      programs[family].first += row.cases();
+      programs[family].second += report::tried(row.counts);
+      for (const auto& [names, count] : row.layouts)
+        for (const std::string& name : names_of(names)) held[family][name] += count;
+    }
+  for (const std::string_view family : abi::kFamilies) {
+    std::set<std::string> all;
+    for (const abi::Pattern& pattern : abi::all_patterns())
+      if (pattern.family == family)
+        for (std::string& name : names_of(pattern.name)) all.insert(std::move(name));
+    say("{}: {} programs, of which {} ran, with {} of {} patterns\n", family,
+        programs[family].first, programs[family].second, held[family].size(), all.size());
+    for (const auto& [name, count] : held[family]) say("  {:<32} {}\n", name, count);
   }
 }
 
@@ -183,6 +219,7 @@ int finish(campaign::CampaignOptions campaign, const RunOptions& options) {
     write_output(to_json(result.report));
   else
     print_summary(result.report);
+  if (options.stats && !options.json) print_stats(result.report);
   if (result.lost) return kExitLost;
   if (result.in_doubt) return kExitDoubt;
   const report::Counts& counts = result.report.counts;

@@ -42,7 +42,7 @@ struct RunOptions {
   std::string budget;          ///< smoke, ci, nightly: a time by name; "" for none
   bool resume = false, no_vote = false, no_recheck = false;
   uint32_t steps = 200;  ///< of `train`
-  bool json = false;
+  bool json = false, stats = false;
 };
 
 int list_command(bool json);

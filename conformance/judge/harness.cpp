@@ -19,7 +19,8 @@ namespace {
 constexpr uint32_t kGuardBytes = 256;
 constexpr uint64_t kRefusalsALimit = 4;  ///< there are few limits, and each is compiled
 
-std::unique_ptr<Runtime> make_runtime(const Target& target) {
+/// `guard_bytes` on both sides of each buffer; 0: the host writes nothing beside what it is told.
+std::unique_ptr<Runtime> make_runtime(const Target& target, uint32_t guard_bytes) {
   RuntimeOptions options;
   options.devices = target.backend;
   if (target.plugin) options.plugins.push_back(*target.plugin);
@@ -27,7 +28,7 @@ std::unique_ptr<Runtime> make_runtime(const Target& target) {
   options.disk_cache = false;
   options.validate = false;
   options.matmul = Precision::kDefault;  // what a case allows, its graph says
-  options.guard_bytes = kGuardBytes;
+  options.guard_bytes = guard_bytes;
   options.constants_vary = false;
   return std::make_unique<Runtime>(std::move(options));
 }
@@ -70,8 +71,8 @@ void become(const Outcome& verdict, Outcome& outcome) {
 }  // namespace
 
 Harness::Harness(const Target& target)
-    : runtime_(make_runtime(target)),
-      plugin_(target.plugin),
+    : runtime_(make_runtime(target, kGuardBytes)),
+      target_(target),
       capabilities_(runtime_->device().capabilities()),
       profile_(Profile::of(capabilities_)),
       drawn_(*runtime_, profile_) {}
@@ -81,7 +82,7 @@ std::string Harness::device_name() const { return runtime_->device().info().name
 std::string Harness::properties() const { return declared_properties(runtime_->device()); }
 
 std::string Harness::plugin_path() const {
-  if (plugin_) return plugin_->string();
+  if (target_.plugin) return target_.plugin->string();
   const std::string id = device_id(), backend = id.substr(0, id.find(':'));
   const Discovery found = installed_plugins();
   const PluginCandidate* candidate = find_backend(found, backend);
@@ -130,6 +131,14 @@ SchedulePlanRef Harness::transformed(const Case& test, std::string& transforms) 
   }
 }
 
+/// What else it may be, by the rule that is broken then.
+std::string Harness::or_too_early() const {
+  return capabilities_.async
+             ? ", or the work was not awaited (a signal rises after the work before it has ended)"
+             : ", or submit returned before its work had ended, which a device without "
+               "TN_DEVICE_ASYNC may not do";
+}
+
 /// Why the two runs differ, as far as what is left in the outputs tells.
 std::string Harness::likely_cause(const Passed& runs, const DeviceRun& first,
                                   const DeviceRun& second) const {
@@ -139,9 +148,9 @@ std::string Harness::likely_cause(const Passed& runs, const DeviceRun& first,
   if (left > 0)
     return fmt::format(
         "; {} element{} still hold{} the poison that memory was filled with: they "
-        "were never written, or the work was not awaited",
-        left, left == 1 ? "" : "s", left == 1 ? "s" : "");
-  return "; it read what nothing wrote, or the work was not awaited";
+        "were never written{}",
+        left, left == 1 ? "" : "s", left == 1 ? "s" : "", or_too_early());
+  return "; it read what nothing wrote" + or_too_early();
 }
 
 /// Both runs, and what they say together.
@@ -163,8 +172,7 @@ std::optional<Finding> Harness::compare_runs(const Passed& runs, const Compariso
   if (again.mismatch) return poison(again, "; right with another poison");
   if (deterministic)
     if (const std::string text = first_difference(first.outputs, second.outputs); !text.empty())
-      return Finding{"nondeterminism",
-                     text + "; is the order of sums fixed, and was the work awaited?"};
+      return Finding{"nondeterminism", text + "; sums in another order each time" + or_too_early()};
   return std::nullopt;
 }
 
@@ -211,7 +219,7 @@ Outcome Harness::run(const Case& test, const Expectation* expectation, const Pro
       return outcome;
     }
     if (test.steps)
-      return run_steps(*runtime_, test, profile_, capabilities_.deterministic, progress);
+      return run_steps(*runtime_, *make_runtime(target_, 0), test, profile_, progress);
     judge(test, *expectation, progress, outcome);
   } catch (const TransformsRefused& refused) {
     become(refused.is_lack ? Outcome{Status::kUnsupported, "transforms", refused.why}

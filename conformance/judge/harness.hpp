@@ -40,6 +40,7 @@ class Harness {
   SchedulePlanRef transformed(const Case& test, std::string& transforms);
   std::optional<Finding> compare_runs(const Passed& runs, const Comparison& comparison,
                                       const DeviceRun& first, const DeviceRun& second);
+  std::string or_too_early() const;
   std::string likely_cause(const Passed& runs, const DeviceRun& first,
                            const DeviceRun& second) const;
   void judge(const Case& test, const Expectation& expectation, const Progress& progress,
@@ -55,7 +56,7 @@ class Harness {
   };
 
   std::unique_ptr<Runtime> runtime_;
-  std::optional<std::filesystem::path> plugin_;
+  Target target_;
   Capabilities capabilities_;
   Profile profile_;
   DrawnOracles drawn_;

@@ -23,6 +23,7 @@ const GROUPS = [  // names, or beginnings that end with a dot; a group folds whe
   {name: 'Bit casts', ops: ['bitcast.'], folds: true},
   {name: 'Refusals: ops that the device does not claim', ops: ['unclaimed.'], folds: true},
   {name: 'Graphs and schedules', ops: ['graph', 'schedule', 'kernel']},
+  {name: 'Patterns of programs', ops: ['api.']},
 ];
 const MOST_OPEN = 3, SHORT_TEXT = 140, MOST_ERRORS = 40;
 

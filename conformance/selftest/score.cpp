@@ -55,7 +55,7 @@ double SelftestScore::median(double (*value)(const SelftestRow&)) const {
   return *middle;
 }
 
-int found_bar(double seconds) { return seconds >= 300 ? 101 : seconds >= 30 ? 70 : 0; }
+int found_bar(double seconds) { return seconds >= 300 ? 146 : seconds >= 30 ? 115 : 0; }
 
 std::string to_text(const SelftestScore& score) {
   std::string out =

@@ -278,7 +278,6 @@ std::string ShaderDialect::store_lanes(const Element& at, const std::string& lan
 std::string ShaderDialect::subgroup_statement(const ProgramView& program, const tn_op& op,
                                               const std::string& name,
                                               const std::vector<std::string>& operands) const {
-  if (op.lanes != 1) refuse(op);
   const auto moved = [&](std::string_view function, const std::string& value,
                          const std::string& by) {
     const bool is_bool = op.dtype == TN_DTYPE_BOOL;
@@ -286,21 +285,27 @@ std::string ShaderDialect::subgroup_statement(const ProgramView& program, const 
     const std::string call = fmt::format("{}({}, {})", function, of, by);
     return is_bool ? "(" + call + " != 0u)" : call;
   };
-  if (op.op == TN_OP_SUBGROUP_SHUFFLE) {
-    const std::string lane = convert(TN_DTYPE_U32, operands[1]);
-    return define(op, name, moved("subgroupShuffle", operands[0], lane));
-  }
-  if (op.op == TN_OP_SUBGROUP_BROADCAST)
-    return define(op, name, moved("subgroupBroadcast", operands[0], fmt::format("{}u", op.imm)));
-  if (op.op != TN_OP_SUBGROUP_REDUCE) refuse(op);
-  // A butterfly, as reductions of the languages leave order and NaN open.
-  const auto reduce = static_cast<uint16_t>(op.imm);
-  const uint8_t wide = is_coded(op.dtype) ? uint8_t{TN_DTYPE_F32} : op.dtype;
-  std::string out = fmt::format("{}\n{} = {};", declare(op, name), name, operands[0]);
-  for (uint32_t across = 1; across < program.header().subgroup_size; across *= 2) {
-    const std::string other = moved("subgroupShuffleXor", name, fmt::format("{}u", across));
-    const std::string pair[] = {cast(name, op.dtype, wide), cast(other, op.dtype, wide)};
-    out += fmt::format("\n{} = {};", name, cast(spell(reduce, wide, pair), wide, op.dtype));
+  const bool reduces = op.op == TN_OP_SUBGROUP_REDUCE;
+  if (!reduces && op.op != TN_OP_SUBGROUP_SHUFFLE && op.op != TN_OP_SUBGROUP_BROADCAST) refuse(op);
+  const auto taken = [&](const std::string& value) {
+    if (op.op == TN_OP_SUBGROUP_BROADCAST)
+      return moved("subgroupBroadcast", value, fmt::format("{}u", op.imm));
+    return moved("subgroupShuffle", value, convert(TN_DTYPE_U32, operands[1]));
+  };
+  if (!reduces && op.lanes == 1) return define(op, name, taken(operands[0]));
+  std::string out = declare(op, name);
+  for (uint32_t l = 0; l < op.lanes; ++l) {
+    const std::string lane = op.lanes == 1 ? "" : fmt::format("[{}]", l);
+    const std::string to = name + lane, from = operands[0] + lane;
+    out += fmt::format("\n{} = {};", to, reduces ? from : taken(from));
+    // A butterfly, as reductions of the languages leave order and NaN open.
+    const auto reduce = static_cast<uint16_t>(op.imm);
+    const uint8_t wide = is_coded(op.dtype) ? uint8_t{TN_DTYPE_F32} : op.dtype;
+    for (uint32_t across = 1; reduces && across < program.header().subgroup_size; across *= 2) {
+      const std::string other = moved("subgroupShuffleXor", to, fmt::format("{}u", across));
+      const std::string pair[] = {cast(to, op.dtype, wide), cast(other, op.dtype, wide)};
+      out += fmt::format("\n{} = {};", to, cast(spell(reduce, wide, pair), wide, op.dtype));
+    }
   }
   return out;
 }

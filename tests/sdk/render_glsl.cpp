@@ -114,6 +114,21 @@ TEST_CASE("a program asks for the extensions that it uses, and for the modes it 
   CHECK_THAT(native, ContainsSubstring("= exp2("));
 }
 
+TEST_CASE("subgroup ops on vectors are done lane by lane") {
+  const std::string text = glsl(
+      R"(program lanes(%x: global f32 read, %y: global f32 write) workgroup 8 1 1 subgroup 8 {
+  %2 = index block.x : i32
+  %3 = load %x, %2 : f32x2
+  %4 = subgroup_shuffle %3, %2 : f32x2
+  %5 = subgroup_broadcast %4, 3 : f32x2
+  store %y, %2, %5
+}
+)");
+  for (const char* part : {"v4[0] = subgroupShuffle(v3[0], uint(v2));", "subgroupShuffle(v3[1],",
+                           "v5[1] = subgroupBroadcast(v4[1], 3u);"})
+    CHECK_THAT(text, ContainsSubstring(part));
+}
+
 TEST_CASE("buffers that threads exchange values in are coherent") {
   const std::string_view text =
       R"(program exchange(%x: global f32 read write, %y: global f32 write) workgroup 2 1 1 {

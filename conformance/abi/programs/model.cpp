@@ -108,13 +108,21 @@ void ProgramModel::run_ops(uint32_t first, uint32_t last, const Mask& mask) {
 }
 
 void ProgramModel::run_barrier(uint32_t i, const Mask& mask) {
-  if (std::ranges::find(mask, 0) != mask.end()) refuse(i, "all threads of the workgroup");
-  if (program_.op(i).imm == TN_SCOPE_BLOCK)
-    ++phase_;
-  else if (program_.op(i).imm == TN_SCOPE_SUBGROUP)
-    for (uint32_t& phase : subgroup_phases_) ++phase;
-  else
+  const uint64_t scope = program_.op(i).imm;
+  if (scope != TN_SCOPE_BLOCK && scope != TN_SCOPE_SUBGROUP)
     refuse(i, "a barrier of the workgroup or of its subgroups");
+  if (scope == TN_SCOPE_BLOCK) {
+    if (std::ranges::find(mask, 0) != mask.end()) refuse(i, "all threads of the workgroup");
+    ++phase_;
+    return;
+  }
+  for (uint32_t first = 0; first < threads_; first += subgroup_size_) {
+    const auto end = mask.begin() + std::min(first + subgroup_size_, threads_);
+    const auto on = std::count(mask.begin() + first, end, uint8_t{1});
+    if (on != 0 && on != end - (mask.begin() + first))
+      refuse(i, "all threads of a subgroup or none");
+    if (on != 0) ++subgroup_phases_[first / subgroup_size_];
+  }
 }
 
 void ProgramModel::run_if(uint32_t i, const Mask& mask) {
@@ -141,7 +149,7 @@ void ProgramModel::run_subgroups(uint32_t i, const Mask& mask) {
       std::vector<ModelValue> all;
       for (uint32_t t = first; t < first + size; ++t) all.push_back(at(operands[0], t, l));
       const ModelValue reduced =
-          op.op == TN_OP_SUBGROUP_REDUCE ? reduce_lanes(op, all, rules_.is_host) : ModelValue{};
+          op.op == TN_OP_SUBGROUP_REDUCE ? reduce_lanes(op, all, value_rules()) : ModelValue{};
       for (uint32_t t = first; t < first + size; ++t) {
         const int64_t from = op.op == TN_OP_SUBGROUP_SHUFFLE ? counter(i, operands[1], t)
                                                              : static_cast<int64_t>(op.imm);
@@ -242,7 +250,7 @@ void ProgramModel::compute(uint32_t i, uint32_t thread) {
     case TN_OP_LANE_REDUCE: {
       const uint32_t lanes = program_.op(operands[0]).lanes;
       const auto from = std::span(values(operands[0])).subspan(size_t{thread} * lanes, lanes);
-      at(i, thread, 0) = reduce_lanes(op, from, rules_.is_host);
+      at(i, thread, 0) = reduce_lanes(op, from, value_rules());
       return;
     }
     default:
@@ -251,7 +259,7 @@ void ProgramModel::compute(uint32_t i, uint32_t thread) {
   for (uint32_t l = 0; l < op.lanes; ++l) {
     ModelValue& out = at(i, thread, l);
     if (op.op == TN_OP_CONST) {
-      out = settled(as_it_is(op.dtype, op.imm), {});
+      out = settled(as_it_is(op.dtype, op.imm, rules_.keeps), {});
     } else if (op.op == TN_OP_PARAM) {
       const ModelMemory& memory = memory_[op.imm];
       if (program_.param(static_cast<uint32_t>(op.imm)).kind == TN_PARAM_SCALAR)
@@ -267,7 +275,7 @@ void ProgramModel::compute(uint32_t i, uint32_t thread) {
     } else if (sdk::is_elementwise(*sdk::op_info(op.op))) {
       ModelValue in[3];
       for (size_t k = 0; k < operands.size(); ++k) in[k] = at(operands[k], thread, l);
-      out = elementwise(program_, op, std::span(in, operands.size()), rules_.is_host);
+      out = elementwise(program_, op, std::span(in, operands.size()), value_rules());
     } else {
       refuse(i, "an op that is modelled");
     }

@@ -32,6 +32,7 @@ struct ModelRules {
   /// Elements narrower than a word share it: integer atomic adds may come beside loads of the word
   /// and one another, since each changes bits of its own.
   bool shares_words = false;
+  Specials keeps = {};
   uint64_t most_lanes = 8'000'000;  ///< a second, on a slow machine
 };
 
@@ -78,6 +79,7 @@ class ProgramModel {
   uint32_t threads_ = 1;  ///< of a workgroup
 
  private:
+  ValueRules value_rules() const { return {rules_.is_host, rules_.keeps}; }
   void run_group(const uint32_t (&group)[3]);
   void run_ops(uint32_t first, uint32_t last, const Mask& mask);
   void run_barrier(uint32_t i, const Mask& mask);

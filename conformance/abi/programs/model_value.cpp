@@ -8,12 +8,26 @@
 #include "conformance/cases/abi/scalars.hpp"
 #include "core/support/error.hpp"
 #include "sdk/program/op_info.hpp"
+#include "tenon/plugin.h"
 
 namespace tenon::conformance::abi::programs {
 namespace {
 
 bool is_plain(double value, uint8_t dtype) {
   return value == 0 || (std::isfinite(value) && std::fabs(value) >= least_normal(dtype));
+}
+
+bool is_certain(double value, uint8_t dtype, const Specials& keeps) {
+  if (std::isnan(value)) return keeps.nan;
+  if (std::isinf(value)) return keeps.infinity;
+  return keeps.subnormal || is_plain(value, dtype);
+}
+
+/// Results of NaN and infinities are IEEE 754's, whatever rounds.
+bool is_propagated(uint16_t op, std::span<const double> x) {
+  const bool is_arithmetic =
+      op == TN_OP_ADD || op == TN_OP_SUB || op == TN_OP_MUL || op == TN_OP_FMA;
+  return is_arithmetic && std::ranges::any_of(x, [](double v) { return !std::isfinite(v); });
 }
 
 bool all_known(std::span<const ModelValue> values) {
@@ -54,23 +68,31 @@ bool is_exact(uint16_t op, std::span<const double> x, double result, uint8_t dty
 }
 
 ModelValue compute(uint16_t op, uint8_t from, uint8_t to, std::span<const ModelValue> in,
-                   bool is_host = false) {
+                   const ValueRules& rules = {}) {
   const auto bits = [&](size_t k) { return k < in.size() ? in[k].bits : 0; };
   const uint64_t result = evaluate_op(op, from, to, bits(0), bits(1), bits(2));
-  if (is_host || !all_known(in)) return {result, all_known(in)};
+  if (rules.is_host || !all_known(in)) return {result, all_known(in)};
   if (op == TN_OP_CAST) {
     // Integers wrap, floats saturate; to a float only what it holds.
-    const bool is_same = !sdk::is_float(to) || convert(result, to, from) == in[0].bits;
-    return {result, is_same && as_it_is(to, result).known};
+    const bool is_nan = sdk::is_float(from) && std::isnan(to_double(in[0].bits, from));
+    if (sdk::is_float(from) && !is_certain(to_double(in[0].bits, from), from, rules.keeps))
+      return {result, false};
+    const bool is_same = !sdk::is_float(to) || is_nan || convert(result, to, from) == in[0].bits;
+    return {result, is_same && as_it_is(to, result, rules.keeps).known};
   }
   if (!sdk::is_float(from)) return {result, true};
   double x[3] = {};
   for (size_t k = 0; k < in.size(); ++k) x[k] = to_double(in[k].bits, from);
   for (size_t k = 0; k < in.size(); ++k)
-    if (!is_plain(x[k], from)) return {result, false};
+    if (!is_certain(x[k], from, rules.keeps)) return {result, false};
   if (to == TN_DTYPE_BOOL) return {result, true};
   const double value = to_double(result, to);
-  return {result, is_plain(value, to) && is_exact(op, x, value, to)};
+  if (!is_certain(value, to, rules.keeps)) return {result, false};
+  // What f64 makes of products near its smallest is not found out in f64.
+  const bool is_lost = op != TN_OP_ADD && op != TN_OP_SUB && !is_plain(value, to) &&
+                       std::isfinite(value) && sdk::dtype_bytes(to) == 8;
+  const auto used = std::span(x, in.size());
+  return {result, is_propagated(op, used) || (is_exact(op, x, value, to) && !is_lost)};
 }
 
 /// No order of the additions rounds.
@@ -91,36 +113,46 @@ bool adds_exactly(std::span<const ModelValue> lanes, uint8_t dtype) {
 
 }  // namespace
 
-ModelValue as_it_is(uint8_t dtype, uint64_t bits) {
-  return {bits, !sdk::is_float(dtype) || is_plain(to_double(bits, dtype), dtype)};
+Specials kept_by(uint32_t numerics) {
+  constexpr uint32_t kFlush = TN_NUMERICS_FLUSH_INPUT | TN_NUMERICS_FLUSH_OUTPUT;
+  return {.nan = !(numerics & TN_NUMERICS_NO_NAN),
+          .infinity = !(numerics & TN_NUMERICS_NO_INF),
+          .subnormal = !(numerics & kFlush)};
+}
+
+ModelValue as_it_is(uint8_t dtype, uint64_t bits, const Specials& keeps) {
+  return {bits, !sdk::is_float(dtype) || is_certain(to_double(bits, dtype), dtype, keeps)};
 }
 
 ModelValue elementwise(const sdk::ProgramView& program, const tn_op& op,
-                       std::span<const ModelValue> operands, bool is_host) {
+                       std::span<const ModelValue> operands, const ValueRules& rules) {
   if (op.op == TN_OP_WHERE) {
     const ModelValue& chosen = operands[operands[0].bits ? 1 : 2];
     return {chosen.bits, operands[0].known && chosen.known};
   }
   const uint8_t from = program.op(program.operands(op).back()).dtype;
   if (op.op == TN_OP_CAST && op.imm == TN_CAST_BITS) {
-    if (is_host) return operands[0];
-    ModelValue out = as_it_is(op.dtype, operands[0].bits);
+    if (rules.is_host) return operands[0];
+    ModelValue out = as_it_is(op.dtype, operands[0].bits, rules.keeps);
     out.known = out.known && operands[0].known;
-    // A zero may have either sign, and a bool has no other bits than 0 and 1.
-    if (sdk::is_float(from) && to_double(out.bits, from) == 0) out.known = false;
+    // A zero may have either sign, a NaN any bits, and a bool has no other bits than 0 and 1.
+    if (sdk::is_float(from) &&
+        (to_double(out.bits, from) == 0 || std::isnan(to_double(out.bits, from))))
+      out.known = false;
     if (op.dtype == TN_DTYPE_BOOL && out.bits > 1) out = {1, false};
     return out;
   }
-  return compute(op.op, from, op.dtype, operands, is_host);
+  return compute(op.op, from, op.dtype, operands, rules);
 }
 
-ModelValue reduce_lanes(const tn_op& op, std::span<const ModelValue> lanes, bool is_host) {
+ModelValue reduce_lanes(const tn_op& op, std::span<const ModelValue> lanes,
+                        const ValueRules& rules) {
   ModelValue out = lanes[0];
   for (size_t l = 1; l < lanes.size(); ++l) {
     const ModelValue pair[] = {out, lanes[l]};
-    out = compute(static_cast<uint16_t>(op.imm), op.dtype, op.dtype, pair, is_host);
+    out = compute(static_cast<uint16_t>(op.imm), op.dtype, op.dtype, pair, rules);
   }
-  if (is_host || !sdk::is_float(op.dtype) || op.imm == TN_OP_MAX) return out;
+  if (rules.is_host || !sdk::is_float(op.dtype) || op.imm == TN_OP_MAX) return out;
   out.known = out.known && op.imm == TN_OP_ADD && adds_exactly(lanes, op.dtype);
   return out;
 }
@@ -156,6 +188,8 @@ ModelValue after_atomic(const tn_op& op, const ModelValue& old, const ModelValue
 
 bool agree(uint8_t dtype, uint64_t a, uint64_t b, bool signed_zeros) {
   if (a == b) return true;
+  if (sdk::is_float(dtype) && std::isnan(to_double(a, dtype)))
+    return std::isnan(to_double(b, dtype));
   return !signed_zeros && sdk::is_float(dtype) && to_double(a, dtype) == 0 &&
          to_double(b, dtype) == 0;
 }

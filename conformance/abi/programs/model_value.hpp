@@ -13,18 +13,31 @@ struct ModelValue {
   bool known = false;  ///< the same on each device
 };
 
+/// Floats that a device keeps as they are, by what it declares. Others are not certain.
+struct Specials {
+  bool nan = false, infinity = false, subnormal = false;
+};
+Specials kept_by(uint32_t numerics);  ///< TN_NUMERICS_ bits
+
+/// What makes a value known.
+struct ValueRules {
+  bool is_host = false;  ///< all that is made from known values
+  Specials keeps = {};
+};
+
 /// One lane of an elementwise op. Integers and bools are certain; floats where nothing rounds, and
-/// no NaN, infinity or subnormal comes up. `is_host`: all that is made from known values.
+/// no NaN, infinity or subnormal comes up that the device does not keep.
 ModelValue elementwise(const sdk::ProgramView& program, const tn_op& op,
-                       std::span<const ModelValue> operands, bool is_host = false);
+                       std::span<const ModelValue> operands, const ValueRules& rules = {});
 /// Of all lanes, in any order; of a host in theirs.
-ModelValue reduce_lanes(const tn_op& op, std::span<const ModelValue> lanes, bool is_host = false);
+ModelValue reduce_lanes(const tn_op& op, std::span<const ModelValue> lanes,
+                        const ValueRules& rules = {});
 /// What an ATOMIC leaves in memory.
 ModelValue after_atomic(const tn_op& op, const ModelValue& old, const ModelValue& value,
                         const ModelValue& wanted);
 /// Not known if it is a float that a device may take for another one.
-ModelValue as_it_is(uint8_t dtype, uint64_t bits);
-/// Equal, but for the sign of a zero on a device that has none.
+ModelValue as_it_is(uint8_t dtype, uint64_t bits, const Specials& keeps = {});
+/// Equal, but for the bits of a NaN and the sign of a zero on a device that has none.
 bool agree(uint8_t dtype, uint64_t a, uint64_t b, bool signed_zeros);
 
 }  // namespace tenon::conformance::abi::programs

@@ -6,9 +6,10 @@
 #include <deque>
 #include <memory>
 
-#include "conformance/abi/programs/model.hpp"
+#include "conformance/abi/programs/model_cooperation.hpp"
 #include "conformance/abi/programs/twin.hpp"
 #include "conformance/abi/saved.hpp"
+#include "conformance/cases/abi/patterns/matrix_program.hpp"
 #include "conformance/cases/abi/program_data.hpp"
 #include "conformance/cases/abi/programs.hpp"
 #include "conformance/cases/abi/scalars.hpp"
@@ -22,7 +23,7 @@ namespace {
 constexpr uint64_t kGuard = 64;  ///< bytes on both sides of a buffer
 constexpr uint8_t kGuardByte = 0xA7;
 constexpr uint64_t kMostElements = 1 << 20;
-constexpr int64_t kMostGroups = 1024;
+constexpr int64_t kMostGroups = 1024, kMostLaunches = 64;
 
 int64_t number(const SequenceStep& step, size_t i) {
   return i < step.numbers.size() ? step.numbers[i] : 0;
@@ -57,9 +58,10 @@ class ProgramRun {
 
   /// What it means.
   ProgramModel model() const {
-    ProgramModel out(program_, contents(), grid_);
+    const ModelRules rules{.keeps = keeps()};
+    CooperationModel out(program_, contents(), grid_, rules, device_.atoms());
     out.run();
-    return out;
+    return ProgramModel(std::move(out));
   }
 
   /// Fills memory of its own; false where there is no room.
@@ -79,6 +81,7 @@ class ProgramRun {
   }
 
  private:
+  Specials keeps() const { return kept_by(device_.properties().numerics); }
   bool is_buffer(uint32_t i) const { return program_.param(i).kind == TN_PARAM_BUFFER; }
   uint64_t bytes_of(const tn_param& param) const {
     return sdk::dtype_bytes(static_cast<uint8_t>(param.dtype));
@@ -127,7 +130,7 @@ class ProgramRun {
     for (uint32_t i = 0; i < out.size(); ++i) {
       const tn_param& param = program_.param(i);
       for (uint64_t e = 0; param.kind != TN_PARAM_ALLOC && e < param.count; ++e)
-        out[i].push_back({input(i, e), true});
+        out[i].push_back(as_it_is(static_cast<uint8_t>(param.dtype), input(i, e), keeps()));
     }
     return out;
   }
@@ -272,15 +275,25 @@ class ProgramRuns {
     for (Part& part : parts_) {
       part.executable = compile(device_, part.program, flags_ & kReloaded);
       if (!part.executable) return {};
+      use_otherwise(part);
       for (const auto& run : part.runs) {
         if (!run->prepare()) return {};
         commands_.push_back(run->command(part.executable.get()));
       }
     }
+    // The last one runs what was used otherwise once more since it was launched.
+    const bool is_used_again = flags_ & (kSaved | kTold) && commands_.size() > 1;
+    const std::vector<tn_command> last =
+        is_used_again ? std::vector{commands_.back()} : std::vector<tn_command>();
+    if (is_used_again) commands_.pop_back();
     if (flags_ & kApart && device_.is_async())
       submit_apart();
     else
       device_.run(commands_);
+    if (is_used_again) {
+      use_otherwise(parts_.back());
+      device_.run(last);
+    }
     for (const Part& part : parts_)
       for (size_t i = 0; i < part.runs.size(); ++i) expect_result(part, i);
     return {};
@@ -290,7 +303,9 @@ class ProgramRuns {
   /// The same again is on other contents and with other scalars.
   Part part_of(sdk::Program program) const {
     Part part{std::move(program), {}, {}, {}, {}};
-    for (int64_t i = 0; i < (flags_ & kAgain ? 2 : 1); ++i)
+    const int64_t usual = flags_ & kAgain ? 2 : 1;
+    const int64_t launches = step_.numbers.size() > 5 ? number(step_, 5) : usual;
+    for (int64_t i = 0; i < std::clamp<int64_t>(launches, 1, kMostLaunches); ++i)
       part.runs.push_back(std::make_unique<ProgramRun>(
           device_, part.program, step_, static_cast<uint64_t>(number(step_, 3) + i)));
     return part;
@@ -298,6 +313,15 @@ class ProgramRuns {
 
   static void model(Part& part) {
     for (const auto& run : part.runs) part.models.push_back(run->model());
+  }
+
+  /// Saved, or asked for its texts: neither takes anything from it.
+  void use_otherwise(const Part& part) const {
+    if (flags_ & kSaved && can_save(device_)) save(device_, part.executable.get());
+    if (!(flags_ & kTold) || !device_.table().executable_text) return;
+    const tn_sink sink = [](void*, const void*, size_t) {};
+    for (const uint32_t kind : {TN_TEXT_SOURCE, TN_TEXT_ASSEMBLY})
+      device_.table().executable_text(part.executable.get(), kind, sink, nullptr, nullptr);
   }
 
   /// One that means something else, if that is found soon.
@@ -394,6 +418,25 @@ ProgramRuns runs_of(const OpenDevice& device, const SequenceStep& step) {
 
 LeftOut run_program(const OpenDevice& device, const SequenceStep& step) {
   return runs_of(device, step).run();
+}
+
+LeftOut run_matrix(const OpenDevice& device, const SequenceStep& step) {
+  std::vector<tn_matrix_atom> atoms;
+  for (const tn_matrix_atom& atom : device.atoms())
+    if (atom.scope == TN_SCOPE_SUBGROUP) atoms.push_back(atom);
+  if (atoms.empty() || !device.claims(TN_OP_MATRIX_MULTIPLY))
+    return {"the device claims no matrix atoms of a subgroup"};
+  const tn_matrix_atom& atom = atoms[static_cast<uint64_t>(number(step, 0)) % atoms.size()];
+  const MatrixRow& row = kMatrixRows[static_cast<uint64_t>(number(step, 1)) % kMatrixRows.size()];
+  try {
+    return run_program(device, matrix_program(atom, row, number(step, 2)));
+  } catch (const Finding& finding) {
+    const auto dtype = [](uint32_t code) { return sdk::dtype_text(static_cast<uint8_t>(code)); };
+    throw Finding{finding.kind,
+                  fmt::format("atom {} ({}x{}x{}, {} and {} to {}), {}: {}", atom.id, atom.m,
+                              atom.n, atom.k, dtype(atom.a_dtype), dtype(atom.b_dtype),
+                              dtype(atom.accumulator_dtype), row.name, finding.text)};
+  }
 }
 
 }  // namespace tenon::conformance::abi::programs

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "conformance/cases/abi/scalars.hpp"
+#include "conformance/cases/graphs/boundary_values.hpp"
 #include "conformance/cases/random.hpp"
 #include "core/ir/narrow_float.hpp"
 #include "sdk/program/op_info.hpp"
@@ -62,6 +63,14 @@ uint64_t program_input(uint64_t seed, std::string_view name, uint8_t dtype, uint
   if (seed == 0) return 0;
   const uint64_t random = mix(mix(seed, key_of(name)), i);
   if (dtype == TN_DTYPE_BOOL) return random & 1;
+  if (name.starts_with("edge_")) {
+    const auto& edges = graphs::boundary_values(static_cast<DType>(dtype));
+    return edges[random % edges.size()];
+  }
+  if (name.starts_with("small_") && sdk::is_float(dtype))
+    return from_double(static_cast<double>(random % 5) - 2, dtype);
+  if (name.starts_with("large_") && sdk::is_float(dtype))
+    return from_double(static_cast<double>(random % 255) - 127, dtype);
   if (!sdk::is_float(dtype))
     return convert(static_cast<uint64_t>(whole_input(random)), TN_DTYPE_I64, dtype);
   const Exact exact = input_exact(dtype);

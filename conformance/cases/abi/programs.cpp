@@ -19,7 +19,10 @@ Sequence draw_programs(Choices& choices) {
 }
 
 bool is_programs(const Sequence& sequence) {
-  return !sequence.steps.empty() && std::ranges::all_of(sequence.steps, is_program);
+  return !sequence.steps.empty() &&
+         std::ranges::all_of(sequence.steps, [](const SequenceStep& step) {
+           return is_program(step) || is_made_program(step);
+         });
 }
 
 sdk::Program program_of(const SequenceStep& step) {

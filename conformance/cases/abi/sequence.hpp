@@ -37,7 +37,8 @@ namespace tenon::conformance::abi {
 ///   race.submit D THREADS ROUNDS   race.wait D
 ///   huge D                         bytes beyond 2 GiB and 4 GiB of one slab
 ///   end SEED                       the order in which all is destroyed
-///   program X Y Z SEED FLAGS       a grid; the program is the step's text, see programs.hpp
+///   program X Y Z SEED FLAGS LAUNCHES   a grid; the program is the step's text, see programs.hpp
+///   matrix ATOM ROW SEED           a program of an atom that the device has
 struct SequenceStep {
   std::string verb;
   std::vector<int64_t> numbers;

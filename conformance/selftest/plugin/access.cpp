@@ -35,6 +35,11 @@ void Interpreter::load(uint32_t i, const Mask& mask) {
   const uint64_t bytes = step.bytes;
   const bool is_run = code_.steps[step.operands[1]].lanes == 1;  // of consecutive elements
   const bool guarded = step.operands.size() > 2;
+  if (step.quirk == Quirk::takes_value) {
+    for (uint32_t t = 0; t < code_.threads; ++t)
+      if (mask[t]) word(i, t, 0) = word(step.other, t, static_cast<uint32_t>(step.amount));
+    return;
+  }
   uint64_t before = kNoIndex;
   for (uint32_t t = 0; t < code_.threads; ++t) {
     if (!mask[t]) continue;
@@ -106,7 +111,8 @@ void Interpreter::store(uint32_t i, const Mask& mask) {
   const uint64_t bytes = step.bytes;
   const bool is_run = code_.steps[step.operands[1]].lanes == 1;
   const bool guarded = step.operands.size() > 3;
-  const bool is_pending = code_.variant == Variant::missing_barrier && !step.global;
+  const bool is_alone = code_.variant == Variant::subgroup_barrier_none;
+  const bool is_pending = (code_.variant == Variant::missing_barrier || is_alone) && !step.global;
   const bool spills = step.global && (step.quirk != Quirk::none || spills_wide_);
   const auto end = std::find(mask.rbegin(), mask.rend(), 1);
   const auto last = static_cast<uint32_t>(mask.rend() - end) - 1;
@@ -120,7 +126,7 @@ void Interpreter::store(uint32_t i, const Mask& mask) {
       if (index >= room.size() / bytes) outside(i);
       std::byte* at = room.data() + index * bytes;
       const uint64_t value = word(step.operands[2], t, lane);
-      if (is_pending) pending_.push_back({at, read(at, bytes), t / kWave});
+      if (is_pending) pending_.push_back({at, read(at, bytes), is_alone ? t : t / kWave});
       std::memcpy(at, &value, bytes);
       if (spills) spill(step, room, index, value);
     }
@@ -143,7 +149,10 @@ void Interpreter::spill(const Step& step, std::span<std::byte> room, uint64_t in
 /// What a thread sees of shared memory that others wrote to since the last barrier.
 uint64_t Interpreter::visible(const std::byte* at, uint64_t now, uint32_t thread) const {
   for (size_t k = pending_.size(); k-- > 0;)
-    if (pending_[k].at == at) return pending_[k].wave == thread / kWave ? now : pending_[k].before;
+    if (pending_[k].at == at) {
+      const bool is_alone = code_.variant == Variant::subgroup_barrier_none;
+      return pending_[k].wave == (is_alone ? thread : thread / kWave) ? now : pending_[k].before;
+    }
   return now;
 }
 
@@ -167,6 +176,10 @@ uint64_t Interpreter::combine(uint32_t i, uint64_t old, uint64_t value, uint64_t
 
 void Interpreter::atomic(uint32_t i, const Mask& mask) {
   const Step& step = code_.steps[i];
+  const auto absent = static_cast<uint64_t>(std::ranges::count(mask, 0));
+  const bool is_equal = code_.steps[step.operands[2]].op == TN_OP_CONST;
+  bool is_counted = code_.variant != Variant::atomic_equal_whole || !is_equal || !step.global ||
+                    (step.imm & 0xff) != TN_ATOMIC_ADD;
   for (uint32_t t = 0; t < code_.threads; ++t) {
     if (!mask[t]) continue;
     const std::span<std::byte> room = memory(step.operands[0], t);
@@ -176,7 +189,10 @@ void Interpreter::atomic(uint32_t i, const Mask& mask) {
       std::byte* at = room.data() + index * step.bytes;
       const uint64_t old = read(at, step.bytes);
       const uint64_t wanted = step.operands.size() > 3 ? word(step.operands[3], t, lane) : 0;
-      const uint64_t operand = word(step.operands[2], t, lane);
+      uint64_t operand = word(step.operands[2], t, lane);
+      // One atomic for all: those that are not there count too.
+      if (!is_counted) operand *= 1 + absent;
+      is_counted = true;
       const uint64_t value = combine(i, old, operand, wanted);
       std::memcpy(at, &value, step.bytes);
       word(i, t, lane) = code_.variant == Variant::atomic_old_32 ? old & UINT32_MAX : old;

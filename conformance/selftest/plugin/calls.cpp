@@ -54,6 +54,7 @@ int32_t device_open(uint32_t index, const char* options, tn_device** out, tn_err
 }
 
 int32_t memory_map(tn_memory* memory, uint64_t offset, uint64_t size, void** out, tn_error* error) {
+  unseen_submissions = 0;
   if (!is(Variant::map_of_another)) return sound->memory_map(memory, offset, size, out, error);
   static std::atomic<void*> latest;
   void* pointer = nullptr;
@@ -97,6 +98,10 @@ int32_t compile(const tn_target* target, const tn_program* program, tn_compile_r
   return status;
 }
 
+LaunchState& state_of(tn_executable* executable) {
+  return static_cast<const PlantedExecutable*>(sdk::executable_of(executable))->state();
+}
+
 int32_t executable_text(tn_executable* executable, uint32_t kind, tn_sink sink, void* user,
                         tn_error* error) {
   const int32_t status = sound->executable_text(executable, kind, sink, user, error);
@@ -108,6 +113,7 @@ int32_t executable_text(tn_executable* executable, uint32_t kind, tn_sink sink, 
     sound->executable_text(executable, kind, add, &size, nullptr);
     if (size >= kLongText) std::setlocale(LC_ALL, "C.UTF-8");
   }
+  if (is(Variant::text_takes_code)) state_of(executable).is_told = true;
   if (is(Variant::directory_for_text) && chdir("/") != 0) return TN_ERROR_IO;
   if (is(Variant::locale_of_text)) std::setlocale(LC_ALL, "C");
   return status;
@@ -135,6 +141,7 @@ int32_t executable_save(tn_executable* executable, tn_sink sink, void* user, tn_
   const int32_t status = is(Variant::saves_in_pieces)
                              ? save_in_pieces(executable, sink, user, error)
                              : sound->executable_save(executable, sink, user, error);
+  if (is(Variant::saved_keeps_scalars)) state_of(executable).is_saved = true;
   if (is(Variant::signal_on_save)) signal(SIGCHLD, SIG_IGN);
   return status;
 }

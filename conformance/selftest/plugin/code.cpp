@@ -2,6 +2,7 @@
 #include "conformance/selftest/plugin/code.hpp"
 
 #include "conformance/selftest/plugin/arithmetic.hpp"
+#include "conformance/selftest/plugin/rewrites.hpp"
 
 namespace tenon::planted {
 namespace {
@@ -16,7 +17,10 @@ uint32_t operand_in_15_bits(const sdk::ProgramView& program, uint32_t op, uint32
   return found.dtype == meant.dtype && found.lanes == meant.lanes ? other : operand;
 }
 
-bool is_memory(uint16_t op) { return op == TN_OP_TAKE || op == TN_OP_STORE || op == TN_OP_ATOMIC; }
+bool is_memory(uint16_t op) {
+  return op == TN_OP_TAKE || op == TN_OP_STORE || op == TN_OP_ATOMIC || op == TN_OP_MATRIX_LOAD ||
+         op == TN_OP_MATRIX_STORE || op == TN_OP_ASYNC_COPY;
+}
 
 }  // namespace
 
@@ -56,6 +60,8 @@ Code::Code(Variant which, sdk::Program source)
     reads_own_output |= (param.access & kBoth) == kBoth;
   }
   mark(*this);
+  rewrite(*this);
+  forward(*this);
 }
 
 }  // namespace tenon::planted

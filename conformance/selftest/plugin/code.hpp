@@ -40,6 +40,7 @@ enum class Quirk : uint8_t {
   keeps_carry,       ///< of a loop: carries begin with what they had in the last launch
   keeps_end,         ///< of a while loop: what its condition ended in the last launch
   few_lanes,         ///< of a store: `amount` and no more
+  takes_value,       ///< of a load: lane `amount` of value `other`, in place of what memory has
 };
 
 struct Step {
@@ -90,6 +91,7 @@ struct LaunchState {
   std::vector<sdk::HostArgument> arguments;
   uint32_t grid[3] = {};
   std::vector<std::pair<const tn_memory*, std::byte*>> slabs;  ///< by argument
+  bool is_told = false, is_saved = false;                      ///< was asked for a text, saved
 };
 
 /// What the host holds.

@@ -17,6 +17,9 @@ namespace {
 constexpr size_t kMostCached = 4096, kMostCodes = 256, kMostInFlight = 64;
 
 constexpr uint64_t kMostGroups = 1 << 17;
+constexpr size_t kMostScalarsInFlight = 16;
+
+constexpr int kMostUnseen = 49;
 
 std::atomic<int> opened_devices{0}, closed_devices{0};  ///< devices of the process
 
@@ -118,6 +121,9 @@ void PlantedDevice::submit(const sdk::Submission& submission) {
       queue->any_pending([&](const Job&) { return ++in_flight == kMostInFlight; });
     if (in_flight >= kMostInFlight) job.work.commands.clear();
   }
+  if (variant_ == Variant::unseen_48 && ++unseen_submissions == kMostUnseen)
+    job.work.commands.clear();
+  if (variant_ == Variant::in_flight_ring) share_in_flight(job);
   if (variant_ == Variant::write_after_read && !job.waits.empty()) {
     WorkQueue& other = *queues_[1 - submission.queue()];
     const auto looks_independent = [&](const Job& earlier) {
@@ -126,6 +132,18 @@ void PlantedDevice::submit(const sdk::Submission& submission) {
     if (other.any_pending(looks_independent)) job.waits.clear();
   }
   queues_[submission.queue()]->push(std::move(job));
+}
+
+/// Scalars of launches in flight have 16 places: a 17th takes the first one's.
+void PlantedDevice::share_in_flight(Job& job) {
+  size_t in_flight = 0;
+  for (const auto& queue : queues_)
+    queue->any_pending([&](const Job& pending) {
+      in_flight += !pending.work.arguments.empty();
+      return false;
+    });
+  for (sdk::HostArgument& argument : job.work.arguments)
+    if (!argument.data && in_flight >= kMostScalarsInFlight) argument.scalar = 0;
 }
 
 void PlantedDevice::launch(const sdk::HostCommand& command,
@@ -138,6 +156,13 @@ void PlantedDevice::launch(const sdk::HostCommand& command,
   if (code.hangs) hang();
   if (variant_ == Variant::empty_or_scalar && code.all_single) return;
   if (variant_ == Variant::twin_destroyed && code.gone) return;
+  if (variant_ == Variant::text_takes_code && executable.state().is_told) return;
+  if (variant_ == Variant::saved_keeps_scalars && executable.state().is_saved) {
+    std::vector<sdk::HostArgument>& kept = executable.state().arguments;
+    for (size_t k = 0; k < kept.size(); ++k)
+      if (!launch.arguments[k].data) launch.arguments[k].scalar = kept[k].scalar;
+    if (kept.empty()) kept = launch.arguments;
+  }
   Interpreter interpreter(code, launch.arguments, launch.grid);
   uint64_t left = variant_ == Variant::groups_2_17 ? kMostGroups : UINT64_MAX;
   sdk::each_workgroup(launch.grid, [&](const auto& group) {

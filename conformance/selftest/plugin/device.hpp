@@ -2,6 +2,7 @@
 // An open device of the variant that its options name.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,6 +18,7 @@
 namespace tenon::planted {
 
 inline constexpr uint32_t kQueues = 2;
+inline std::atomic<int> unseen_submissions{0};  ///< since the host last mapped memory
 
 /// What a device of the variant declares.
 std::unique_ptr<const sdk::PropertyTable> make_properties(Variant variant);
@@ -52,6 +54,8 @@ class PlantedDevice final : public sdk::HostDevice {
               std::span<const sdk::HostArgument> arguments) override;
 
  private:
+  void share_in_flight(Job& job);
+
   const Variant variant_;
   std::unique_ptr<const sdk::PropertyTable> properties_;
   std::shared_ptr<SlabPool> slabs_;

@@ -10,7 +10,7 @@ namespace tenon::planted {
 namespace {
 
 constexpr uint64_t kMostPatterns = 1 << 20;
-constexpr uint32_t kRing = 4096, kMostArguments = 24;
+constexpr uint32_t kRing = 4096, kMostArguments = 24, kMostScalars = 16;
 
 const PlantedExecutable& executable_of(const sdk::HostCommand& command) {
   return static_cast<const PlantedExecutable&>(*command.executable);
@@ -60,6 +60,10 @@ void share_arguments(Variant variant, sdk::HostWork& work) {
     const auto own = arguments_of(work, *launch);
     const auto& cached =
         first.try_emplace(launch->executable, std::vector(own.begin(), own.end())).first->second;
+    if (variant == Variant::scalars_of_first) {
+      for (size_t k = 0; k < own.size(); ++k)
+        if (!own[k].data && launches.size() > kMostScalars) own[k].scalar = cached[k].scalar;
+    }
     if (variant == Variant::arguments_cached) std::ranges::copy(cached, own.begin());
     for (size_t k = kMostArguments; variant == Variant::arguments_24 && k < own.size(); ++k)
       if (!own[k].data) own[k].scalar = 0;
@@ -81,6 +85,16 @@ void keep_offsets(const tn_command& from, sdk::HostWork& work, const sdk::HostCo
     std::byte*& data = arguments_of(work, command)[k].data;
     if (slab && slab == state.slabs[k].first) data = state.slabs[k].second;
     state.slabs[k] = {slab, data};
+  }
+}
+
+/// Offsets of bindings are kept in 32 bits.
+void cut_bindings(const tn_command& from, sdk::HostWork& work, const sdk::HostCommand& command) {
+  if (from.kind != TN_COMMAND_LAUNCH) return;
+  for (uint32_t k = 0; k < from.argument_count; ++k) {
+    const uint64_t lost = sdk::Submission::argument(from, k).offset & ~uint64_t{UINT32_MAX};
+    std::byte*& data = arguments_of(work, command)[k].data;
+    if (data) data -= lost;
   }
 }
 
@@ -135,6 +149,7 @@ void distort(Variant variant, const sdk::Submission& submission, Job& job) {
   for (uint32_t i = 0; i < submission.command_count(); ++i) {
     const tn_command from = submission.command(i);
     cut_numbers(variant, from, job.work.commands[i]);
+    if (variant == Variant::binding_offset_32) cut_bindings(from, job.work, job.work.commands[i]);
     if (variant == Variant::offset_kept) keep_offsets(from, job.work, job.work.commands[i]);
   }
   share_arguments(variant, job.work);

@@ -107,6 +107,8 @@ void Interpreter::run_group(const uint32_t (&group)[3]) {
     if (step.op == TN_OP_INDEX && step.imm <= TN_AXIS_GRID_Z)
       std::fill_n(words_.get() + step.value, code_.threads * step.lanes, group_[step.imm]);
   pending_.clear();
+  copies_.clear();
+  groups_.clear();
   if (!in_halves_) {
     run(0, last, everybody_);
     return;
@@ -137,6 +139,7 @@ void Interpreter::run(uint32_t first, uint32_t last, const Mask& mask) {
         const uint32_t condition = step.operands[0], other = step.closes;
         Mask yes = mask, no = mask;
         for (uint32_t t = 0; t < code_.threads; ++t) (word(condition, t, 0) ? no : yes)[t] = 0;
+        if (code_.variant == Variant::inner_else_by_all && depth_ > 1) no = mask;
         if (any(yes)) run(i + 1, other, yes);
         i = code_.steps[other].closes;  // an END closes itself
         if (i != other && any(no)) run(other + 1, i, no);
@@ -153,7 +156,24 @@ void Interpreter::run(uint32_t first, uint32_t last, const Mask& mask) {
         atomic(i, mask);
         break;
       case TN_OP_BARRIER:
+        if (code_.variant == Variant::subgroup_barrier_none && step.imm != TN_SCOPE_BLOCK) break;
         if (step.quirk != Quirk::no_barrier) pending_.clear();
+        break;
+      case TN_OP_ASYNC_COPY:
+        copy_later(i, mask);
+        break;
+      case TN_OP_ASYNC_COMMIT:
+        close_group();
+        break;
+      case TN_OP_ASYNC_WAIT:
+        arrive(step.imm);
+        break;
+      case TN_OP_MATRIX_LOAD:
+      case TN_OP_MATRIX_STORE:
+        matrix_access(i, mask);
+        break;
+      case TN_OP_MATRIX_MULTIPLY:
+        matrix_multiply(i, mask);
         break;
       default:
         if (step.lanes) compute(i);
@@ -339,16 +359,19 @@ void Interpreter::exchange(uint32_t i) {
   for (uint32_t t = 0; t < code_.threads; ++t) {
     const uint32_t first = t / most * most;
     for (uint32_t l = 0; l < step.lanes; ++l) {
+      const uint32_t from = code_.variant == Variant::exchange_first_lane ? 0 : l;
       uint64_t& out = word(i, t, l);
       if (step.op == TN_OP_SUBGROUP_REDUCE) {
-        out = word(step.operands[0], first, l);
+        out = word(step.operands[0], first, from);
         for (uint32_t k = 1; k < most; ++k)
-          out = combine(out, word(step.operands[0], first + k, l), 0);
+          out = combine(out, word(step.operands[0], first + k, from), 0);
         continue;
       }
-      const uint64_t lane =
-          step.op == TN_OP_SUBGROUP_BROADCAST ? step.imm : word(step.operands[1], t, 0);
-      out = word(step.operands[0], static_cast<uint32_t>((is_first ? 0 : first) + lane % size), l);
+      const bool is_broadcast = step.op == TN_OP_SUBGROUP_BROADCAST;
+      uint64_t lane = is_broadcast ? step.imm : word(step.operands[1], t, 0);
+      if (is_broadcast && code_.variant == Variant::broadcast_of_8) lane %= 8;
+      out =
+          word(step.operands[0], static_cast<uint32_t>((is_first ? 0 : first) + lane % size), from);
     }
   }
 }

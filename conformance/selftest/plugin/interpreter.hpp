@@ -51,6 +51,18 @@ class Interpreter {
   void exchange(uint32_t i);
   bool reverses(const Step& step) const;
 
+  // cooperation.cpp
+  /// What an ASYNC_COPY has read and not yet written.
+  struct LateCopy {
+    std::byte* to;
+    std::vector<std::byte> data;
+  };
+  void copy_later(uint32_t i, const Mask& mask);
+  void close_group();
+  void arrive(uint64_t most);
+  void matrix_access(uint32_t i, const Mask& mask);
+  void matrix_multiply(uint32_t i, const Mask& mask);
+
   // access.cpp
   std::span<std::byte> memory(uint32_t param_value, uint32_t thread);
   void load(uint32_t i, const Mask& mask);
@@ -80,7 +92,9 @@ class Interpreter {
   bool spills_wide_ = false;
   bool odd_launch_ = false;
   std::vector<Pending> pending_;
-  std::map<uint32_t, bool> ended_;  ///< loops by their condition
+  std::vector<LateCopy> copies_;               ///< of no group yet
+  std::vector<std::vector<LateCopy>> groups_;  ///< the oldest first
+  std::map<uint32_t, bool> ended_;             ///< loops by their condition
 };
 
 }  // namespace tenon::planted

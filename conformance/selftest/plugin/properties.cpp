@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the device says it can do: such that tails, vectors, threads, barriers and results in two
 // stages occur in programs of small cases.
+#include <algorithm>
+
+#include "conformance/selftest/plugin/atoms.hpp"
 #include "conformance/selftest/plugin/device.hpp"
 
 namespace tenon::planted {
@@ -14,9 +17,20 @@ void claim_dtypes(sdk::PropertyTable& table, bool wide, uint32_t lanes) {
     table.store({TN_DTYPE_F16, TN_DTYPE_BF16});
 }
 
+bool is_of_class(Variant variant, std::string_view kind) {
+  return std::ranges::any_of(
+      kVariants, [&](const VariantRow& row) { return row.variant == variant && row.kind == kind; });
+}
+
+bool has_matrices(Variant variant) {
+  return variant == Variant::matrices || is_of_class(variant, "matrix atoms");
+}
+bool has_copies(Variant variant) {
+  return variant == Variant::matrices || is_of_class(variant, "cooperation");
+}
 bool has_subgroups(Variant variant) {
   return variant == Variant::subgroups || variant == Variant::reduce_workgroup ||
-         variant == Variant::shuffle_in_region;
+         variant == Variant::shuffle_in_region || has_matrices(variant) || has_copies(variant);
 }
 
 }  // namespace
@@ -35,6 +49,11 @@ std::unique_ptr<const sdk::PropertyTable> make_properties(Variant variant) {
     table->claim(sdk::kSubgroupOps);
     table->fields().subgroup_min = 4;
     table->fields().subgroup_max = 32;
+  }
+  if (has_copies(variant)) table->claim(sdk::kAsyncOps);
+  if (has_matrices(variant)) {
+    table->claim(sdk::kMatrixOps);
+    for (const tn_matrix_atom& atom : kAtoms) table->add_atom(atom);
   }
   table->add_memory(sdk::host_memory_space(variant == Variant::large_alignment ? 4096 : 64));
   const uint32_t threads = tiny ? 4 : 64;
