@@ -205,10 +205,11 @@ int tenon_conformance(int argc, char** argv) {
   isolated->add_flag("--ways", isolated_options.has_ways);
   isolated->add_flag("--leaves-open", isolated_options.leaves_open);
 
+  const std::vector<const char*> words = tenon::cli::with_help_words(argc, argv);
   try {
-    const std::vector<const char*> words = tenon::cli::with_help_words(argc, argv);
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {
+    if (tenon::cli::complain_of_command(app, "tenon-conformance", words)) return kExitUsage;
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
   try {

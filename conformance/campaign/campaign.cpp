@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "conformance/campaign/folder_lock.hpp"
 #include "conformance/campaign/gather.hpp"
 #include "conformance/campaign/loop.hpp"
 #include "conformance/campaign/regressions.hpp"
@@ -31,7 +32,8 @@ void count_alike(const FailureBook& book, report::Report& report) {
 }  // namespace
 
 Campaign run_campaign(CampaignOptions options) {
-  if (options.folder) std::filesystem::create_directories(*options.folder);
+  std::optional<FolderLock> lock;
+  if (options.folder) lock.emplace(*options.folder);
   Builder builder;
   std::vector<Regression> regressions = load_regressions(options.replayed, builder);
   Loop loop(options);

@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "conformance/cases/files.hpp"
+#include "conformance/cases/json_reader.hpp"
 #include "conformance/worker/wire.hpp"
 #include "core/support/error.hpp"
+#include "core/support/parse_json.hpp"
 
 namespace tenon::conformance::campaign {
 namespace {
@@ -24,23 +26,33 @@ Json finished_json(const std::vector<Finished>& list) {
   return out;
 }
 
-std::vector<Finished> parse_finished(const Json& json) {
+std::vector<Finished> parse_finished(const JsonReader& json) {
   std::vector<Finished> out;
-  for (const Json& one : json)
-    out.push_back({.index = one.at("index"),
-                   .attempt = one.at("attempt"),
-                   .cell = one.at("cell"),
-                   .outcome = one.at("outcome"),
-                   .process_begin = one.at("process_begin"),
-                   .before = one.at("before").get<std::vector<uint64_t>>()});
+  for (const JsonReader& one : json.list()) {
+    Finished f;
+    f.index = one.at("index").bits();
+    f.attempt = one.at("attempt").bits();
+    f.cell = one.at("cell").as<Cell>();
+    f.outcome = one.at("outcome").as<Outcome>();
+    f.process_begin = one.at("process_begin").bits();
+    for (const JsonReader& before : one.at("before").list()) f.before.push_back(before.bits());
+    out.push_back(std::move(f));
+  }
   return out;
 }
 
-void check_options(const Json& saved,
+/// Places of lines.
+std::set<int> parse_lines(const JsonReader& json) {
+  std::set<int> out;
+  for (const JsonReader& one : json.list()) out.insert(static_cast<int>(one.integer(0, INT32_MAX)));
+  return out;
+}
+
+void check_options(const JsonReader& saved,
                    const std::vector<std::pair<std::string, std::string>>& options) {
   std::string differs;
   for (const auto& [name, value] : options) {
-    const std::string before = saved.value(name, "");
+    const std::string before = saved.at(name).text();
     if (before != value)
       differs += fmt::format("{}{}: \"{}\" then, \"{}\" now", differs.empty() ? "" : "; ", name,
                              before, value);
@@ -72,21 +84,28 @@ Checkpoint read_checkpoint(const std::filesystem::path& file,
              "[resume] expected the folder of a run that was stopped, got no file {}",
              file.string());
   try {
-    const Json json = Json::parse(read_file(file));
+    const auto document = parse_json<JsonReader::Json>(read_file(file));
+    const JsonReader json(document, "resume");
     check_options(json.at("options"), options);
     Checkpoint c;
     c.options = options;
-    c.next = json.at("next");
-    for (const Json& range : json.at("todo")) c.todo.push_back({range.at(0), range.at(1)});
+    c.next = json.at("next").bits();
+    for (const JsonReader& range : json.at("todo").list()) {
+      const std::vector<JsonReader> ends = range.list(2);
+      c.todo.push_back({ends[0].bits(), ends[1].bits()});
+      if (c.todo.back().begin > c.todo.back().end) range.expected("a begin up to the end");
+    }
     c.failures = parse_finished(json.at("failures"));
-    c.dropped = json.at("dropped").get<std::map<std::string, uint64_t>>();
+    for (const auto& [name, count] : json.at("dropped").object()) c.dropped[name] = count.whole();
     c.rechecks = parse_finished(json.at("rechecks"));
-    c.seen = {json.at("passed").get<std::set<int>>(), json.at("failed").get<std::set<int>>()};
-    c.report = report::parse_report(json.at("report").get<std::string>());
+    c.seen = {parse_lines(json.at("passed")), parse_lines(json.at("failed"))};
+    c.report = report::parse_report(json.at("report").text());
     return c;
   } catch (const Json::exception& error) {
     fail(ErrorKind::kInvalid, "[resume] expected the state of a run in {}, got: {}", file.string(),
          error.what());
+  } catch (const Error& error) {
+    fail(error.kind(), "{}: {}", file.string(), error.what());
   }
 }
 

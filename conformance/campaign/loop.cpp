@@ -28,22 +28,32 @@ constexpr size_t kMostTold = 12;
 
 using Clock = std::chrono::steady_clock;
 
-/// Everything that the outcomes depend on.
+std::string layers_text(uint32_t layers) {
+  if (layers == UINT32_MAX) return "all";
+  std::string out;
+  for (size_t i = 0; i < std::size(kLayerNames); ++i)
+    if (layers >> i & 1) out += fmt::format("{}{}", out.empty() ? "" : ",", kLayerNames[i]);
+  return out;
+}
+
+/// Everything that the outcomes depend on, in the words of the command line.
 std::vector<std::pair<std::string, std::string>> identity(const CampaignOptions& o,
                                                           const DeviceFacts& facts) {
   std::string lines;
   for (const report::ExpectationLine& line : o.expectations.lines())
     lines +=
-        fmt::format("{} {} {} {};", line.line, static_cast<int>(line.kind), line.op, line.dtype);
+        fmt::format("{}{}: {} {} {}", lines.empty() ? "" : ", ", line.line,
+                    line.kind == report::ExpectationLine::Kind::kXfail ? "xfail" : "unsupported",
+                    line.op, line.dtype);
   return {{"tool", file_identity(o.worker.program)},
           {"backend", o.worker.target.backend},
           {"target", o.worker.target.name},
           {"plugin", facts.plugin},
           {"plugin file", file_identity(facts.plugin)},
           {"seed", std::to_string(o.seed)},
-          {"layers", std::to_string(o.layers)},
+          {"layers", layers_text(o.layers)},
           {"first case", std::to_string(o.begin)},
-          {"end of cases", std::to_string(o.end)},
+          {"end of cases", o.end == kEndless ? "none" : std::to_string(o.end)},
           {"run timeout", fmt::format("{}", o.worker.run_seconds)},
           {"compile timeout", fmt::format("{}", o.worker.compile_seconds)},
           {"memory limit", std::to_string(o.worker.memory_mib)},
@@ -99,7 +109,17 @@ void Loop::leave_out_compute() {
 }
 
 void Loop::resume() {
-  Checkpoint before = read_checkpoint(*options_.folder / "state.json", identity_);
+  const std::filesystem::path file = *options_.folder / "state.json";
+  Checkpoint before = read_checkpoint(file, identity_);
+  TN_REQUIRE(options_.begin <= before.next && before.next <= options_.end,
+             "{}: [resume] next: expected a case in [{}, {}], got {}", file.string(),
+             options_.begin, options_.end, before.next);
+  const uint64_t memory_end = kMemoryBase + abi::memory_check_names().size();
+  for (const worker::Range& range : before.todo)
+    TN_REQUIRE((options_.begin <= range.begin && range.end <= before.next) ||
+                   (kMemoryBase <= range.begin && range.end <= memory_end),
+               "{}: [resume] todo: expected cases in [{}, {}), got [{}, {})", file.string(),
+               options_.begin, before.next, range.begin, range.end);
   next_ = before.next;
   todo_.assign(before.todo.begin(), before.todo.end());
   book_.restore(before.failures, std::move(before.dropped));

@@ -1,73 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads report.json. What can be computed from the rest is not read: it is computed again.
-#include <nlohmann/json.hpp>
+#include <algorithm>
 
 #include "conformance/cases/files.hpp"
-#include "conformance/cases/json_number.hpp"
+#include "conformance/cases/json_reader.hpp"
 #include "conformance/report/profile.hpp"
 #include "conformance/report/report.hpp"
 #include "core/support/error.hpp"
+#include "core/support/parse_json.hpp"
 #include "sdk/support/scanner.hpp"
 
 namespace tenon::conformance::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Counts parse_counts(const Json& json) {
+Counts parse_counts(const JsonReader& json) {
   Counts counts{};
-  for (const auto& [name, value] : json.items())
-    counts[static_cast<size_t>(status_from_name(name))] = value.get<uint64_t>();
+  for (const auto& [name, value] : json.object())
+    counts[static_cast<size_t>(status_from_name(name))] = value.whole();
   return counts;
 }
 
-CellRow parse_cell(const Json& json) {
+CellRow parse_cell(const JsonReader& json) {
   CellRow row;
-  row.op = json.at("op");
-  row.dtype = json.at("dtype");
+  row.op = json.at("op").text();
+  row.dtype = json.at("dtype").text();
   row.counts = parse_counts(json.at("counts"));
-  row.worst_ulp = number_of(json.at("worst_ulp"));
-  row.worst_input = json.at("worst_input");
-  row.layouts = json.at("layouts").get<std::map<std::string, uint64_t>>();
-  for (const Json& sample : json.at("ulps")) {
-    const Json& bound = sample.at("bound");
-    row.ulps[sample.at("bucket")] = {sample.at("bucket"), number_of(sample.at("ulp")),
-                                     number_of(sample.at("at")),
-                                     bound.is_null() ? -1 : number_of(bound)};
+  row.worst_ulp = json.at("worst_ulp").number();
+  row.worst_input = json.at("worst_input").text();
+  for (const auto& [name, count] : json.at("layouts").object()) row.layouts[name] = count.whole();
+  for (const JsonReader& sample : json.at("ulps").list()) {
+    const JsonReader bound = sample.at("bound");
+    const auto bucket = static_cast<int>(sample.at("bucket").integer(INT32_MIN, INT32_MAX));
+    row.ulps[bucket] = {bucket, sample.at("ulp").number(), sample.at("at").number(),
+                        bound.is_null() ? -1 : bound.number()};
   }
   return row;
 }
 
-Failure parse_failure(const Json& json) {
+Failure parse_failure(const JsonReader& json) {
   Failure f;
-  f.name = json.at("case");
-  f.status = status_from_name(json.at("status").get<std::string>());
-  f.kind = json.at("kind");
-  f.op = json.at("op");
-  f.dtype = json.at("dtype");
-  f.layout = json.at("layout");
-  f.text = json.at("text");
-  f.replay = json.at("replay");
-  f.reproducer = json.at("reproducer");
-  f.diff = json.at("diff");
-  f.votes = json.at("votes");
-  f.transform = json.at("transform");
-  f.nodes = json.at("nodes");
-  f.elements = json.at("elements");
-  f.shrink_seconds = json.at("shrink_seconds");
-  f.same = json.at("same");
+  f.name = json.at("case").text();
+  f.status = status_from_name(json.at("status").text());
+  f.kind = json.at("kind").text();
+  f.op = json.at("op").text();
+  f.dtype = json.at("dtype").text();
+  f.layout = json.at("layout").text();
+  f.text = json.at("text").text();
+  f.replay = json.at("replay").text();
+  f.reproducer = json.at("reproducer").text();
+  f.diff = json.at("diff").text();
+  f.votes = json.at("votes").text();
+  f.transform = json.at("transform").text();
+  f.nodes = static_cast<int>(json.at("nodes").integer(0, INT32_MAX));
+  f.elements = json.at("elements").integer(0, INT64_MAX);
+  f.shrink_seconds = json.at("shrink_seconds").finite(0);
+  f.same = json.at("same").whole();
   return f;
 }
 
-Environment parse_environment(const Json& json) {
-  return {json.at("tool"), json.at("processor"), json.at("system"), json.at("date"),
-          json.at("command")};
+Environment parse_environment(const JsonReader& json) {
+  return {json.at("tool").text(), json.at("processor").text(), json.at("system").text(),
+          json.at("date").text(), json.at("command").text()};
 }
 
-std::vector<Missing> parse_missing(const Json& json) {
+std::vector<Missing> parse_missing(const JsonReader& json) {
   std::vector<Missing> out;
-  for (const auto& [op, with] : json.items())
-    out.push_back({op, with.get<std::vector<std::string>>()});
+  for (const auto& [op, with] : json.object()) out.push_back({op, with.texts()});
   return out;
 }
 
@@ -92,43 +90,46 @@ uint64_t parse_digest(const std::string& text) {
   return *digest;
 }
 
-uint32_t parse_freedoms(const Json& json) {
+uint32_t parse_freedoms(const JsonReader& json) {
   uint32_t bits = 0;
-  for (const Json& name : json)
-    for (const Freedom& freedom : freedoms())
-      if (name == freedom.name) bits |= freedom.bit;
+  for (const std::string& name : json.texts()) {
+    const auto found = std::ranges::find(freedoms(), name, &Freedom::name);
+    if (found == freedoms().end()) json.expected("names of freedoms");
+    bits |= found->bit;
+  }
   return bits;
 }
 
-Report parse(const Json& json) {
-  TN_REQUIRE(json.at("version") == 1, "[report] expected version 1 of report.json, got {}",
-             json.at("version").dump());
+Report parse(const JsonReader& json) {
+  const JsonReader format = json.at("format"), version = json.at("version");
+  if (format.text() != kFormat) format.expected(fmt::format("\"{}\"", kFormat));
+  if (version.whole() != 1) version.expected("version 1");
   Report r;
-  r.backend = json.at("backend");
-  r.plugin = json.at("plugin");
-  r.device = json.at("device");
-  r.declaration = json.at("declaration");
-  TN_REQUIRE(json.at("properties").is_object(), "[report] expected an object of properties");
-  r.properties = json.at("properties").dump();
+  r.backend = json.at("backend").text();
+  r.plugin = json.at("plugin").text();
+  r.device = json.at("device").text();
+  r.declaration = json.at("declaration").text();
+  const JsonReader properties = json.at("properties");
+  if (!properties.json().is_object()) properties.expected("an object");
+  r.properties = properties.json().dump();
   r.needs = parse_freedoms(json.at("profile").at("needed"));
   r.environment = parse_environment(json.at("environment"));
-  r.seed = json.at("seed").get<uint64_t>();
-  r.jobs = json.at("jobs");
-  r.stopped = json.at("stopped");
-  r.notes = json.at("notes").get<std::vector<std::string>>();
-  r.digest = parse_digest(json.at("digest"));
-  r.seconds = json.at("seconds");
-  TN_REQUIRE(r.jobs >= 1 && r.seconds >= 0, "[report] expected jobs >= 1 and seconds >= 0");
-  if (const Json& first = json.at("first_failure_seconds"); !first.is_null())
-    r.first_failure_seconds = first;
+  r.seed = json.at("seed").bits();
+  r.jobs = static_cast<int>(json.at("jobs").integer(1, INT32_MAX));
+  r.stopped = json.at("stopped").text();
+  r.notes = json.at("notes").texts();
+  r.digest = parse_digest(json.at("digest").text());
+  r.seconds = json.at("seconds").finite(0);
+  if (const JsonReader first = json.at("first_failure_seconds"); !first.is_null())
+    r.first_failure_seconds = first.finite(0);
   r.counts = parse_counts(json.at("counts"));
-  for (const Json& f : json.at("failures")) r.failures.push_back(parse_failure(f));
-  const Json& coverage = json.at("coverage");
-  r.reached = parse_hex(coverage.at("cells"), coverage.at("possible").get<uint64_t>());
+  for (const JsonReader& f : json.at("failures").list()) r.failures.push_back(parse_failure(f));
+  const JsonReader coverage = json.at("coverage");
+  r.reached = parse_hex(coverage.at("cells").text(), coverage.at("possible").whole());
   r.gaps = {parse_missing(coverage.at("dtypes_never_reached")),
-            parse_missing(coverage.at("pairs_never_reached")), coverage.at("pairs"),
-            coverage.at("pairs_reached"), coverage.at("vocabulary")};
-  for (const Json& cell : json.at("cells")) {
+            parse_missing(coverage.at("pairs_never_reached")), coverage.at("pairs").whole(),
+            coverage.at("pairs_reached").whole(), coverage.at("vocabulary").text()};
+  for (const JsonReader& cell : json.at("cells").list()) {
     CellRow row = parse_cell(cell);
     r.cells[{row.op, row.dtype}] = std::move(row);
   }
@@ -139,8 +140,9 @@ Report parse(const Json& json) {
 
 Report parse_report(std::string_view text) {
   try {
-    return parse(Json::parse(text));
-  } catch (const Json::exception& error) {
+    const auto json = parse_json<JsonReader::Json>(text);
+    return parse({json, "report"});
+  } catch (const JsonReader::Json::exception& error) {
     fail(ErrorKind::kInvalid, "[report] expected a report.json, got: {}", error.what());
   }
 }

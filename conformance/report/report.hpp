@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "conformance/cases/outcome.hpp"
@@ -105,6 +106,8 @@ struct Report {
 /// has none.
 void complete(Report& report, bool computes = true);
 
+/// What report.json says it is.
+inline constexpr std::string_view kFormat = "tenon-conformance report";
 /// report.json. Parsing throws kInvalid with the field.
 std::string to_json(const Report& report);
 Report parse_report(std::string_view text);

@@ -112,7 +112,7 @@ Json properties_json(const std::string& text) {
 
 std::string to_json(const Report& r) {
   const Environment& e = r.environment;
-  Json out = {{"format", "tenon-conformance report"},
+  Json out = {{"format", kFormat},
               {"version", 1},
               {"backend", r.backend},
               {"plugin", r.plugin},

@@ -7,6 +7,7 @@
 
 #include "conformance/cases/json_number.hpp"
 #include "core/support/error.hpp"
+#include "core/support/parse_json.hpp"
 
 namespace tenon::conformance {
 
@@ -109,7 +110,7 @@ std::optional<Variant> read_as(const Json& json, size_t index) {
 template <class Variant>
 std::optional<Variant> decode(std::string_view line, std::span<const std::string_view> words) {
   try {
-    const Json json = Json::parse(line);
+    const auto json = parse_json<Json>(line);
     const auto word = json.at(0).get<std::string>();
     return read_as<Variant>(json.at(1),
                             static_cast<size_t>(std::ranges::find(words, word) - words.begin()));

@@ -248,6 +248,11 @@ void WorkerClient::died(std::vector<Finished>& out) {
       reason_ = kill_ == Kill::kLate
                     ? fmt::format("[plugin] expected it to load within {} s, and it hung",
                                   options_.start_seconds)
+                : kill_ == Kill::kMemory
+                    ? fmt::format(
+                          "[plugin] expected it to load within the {} MiB of "
+                          "--memory-limit, and its process grew beyond",
+                          options_.memory_mib)
                     : fmt::format("[plugin] expected it to load, and its process ended ({}{})",
                                   how.text, how.said);
     start_failed(reason_);

@@ -56,10 +56,10 @@ class Parser {
   void expect(char c, const char* what) {
     if (!accept(c)) wrong(what);
   }
-  [[noreturn]] void wrong(std::string_view expected) const {
+  [[noreturn]] void wrong(std::string_view expected, size_t length = 1) const {
     fail(ErrorKind::kInvalid, "[devices] column {} of '{}': expected {}, got {}", at_ + 1,
          printable_ascii(text_), expected,
-         at_ < text_.size() ? "'" + printable_ascii(text_.substr(at_, 1)) + "'"
+         at_ < text_.size() ? "'" + printable_ascii(text_.substr(at_, length)) + "'"
                             : std::string("the end"));
   }
 
@@ -111,7 +111,10 @@ class Parser {
       device.kind = SelectorDevice::Kind::kIndex;
       const auto [end, error] =
           std::from_chars(text_.data() + at_, text_.data() + text_.size(), device.index);
-      if (error != std::errc()) wrong("an index below 2147483648");
+      if (error != std::errc()) {
+        const size_t all = std::min(text_.find_first_not_of("0123456789", at_), text_.size());
+        wrong("an index below 2147483648", all - at_);
+      }
       at_ = static_cast<size_t>(end - text_.data());
       return device;
     }

@@ -76,8 +76,8 @@ class PluginSearch {
                      error.message());
     const std::string backend = backend_of_file(path);
     if (backend.empty())
-      return problem("[{}] expected a file named libtenon_<backend>{}, got '{}'", source, kSuffix,
-                     path.string());
+      return bad_value("[{}] expected a file named libtenon_<backend>{}, got '{}'", source, kSuffix,
+                       path.string());
     add(fs::absolute(path, error).lexically_normal(), real, backend, source, "");
   }
 
@@ -106,6 +106,12 @@ class PluginSearch {
       if (!why.empty()) why += "; TENON_PLUGINS can name it";
       add(file, real, backend_of_file(file), source, std::move(why));
     }
+  }
+
+  template <class... Args>
+  void bad_value(fmt::format_string<Args...> format, Args&&... args) {
+    result.bad_value = result.bad_value || result.problems.empty();
+    problem(format, std::forward<Args>(args)...);
   }
 
   template <class... Args>
@@ -154,8 +160,8 @@ Discovery discover_plugins(const DiscoveryOptions& options) {
   if (options.env_plugins) {
     for (const std::string& part : split(*options.env_plugins)) {
       if (part.empty()) {
-        search.problem("[TENON_PLUGINS] expected files separated by '{}', got '{}'", kSeparator,
-                       *options.env_plugins);
+        search.bad_value("[TENON_PLUGINS] expected files separated by '{}', got '{}'", kSeparator,
+                         *options.env_plugins);
       } else {
         search.file(part, "TENON_PLUGINS");
       }
@@ -165,8 +171,9 @@ Discovery discover_plugins(const DiscoveryOptions& options) {
   if (options.env_plugin_path) {
     for (const std::string& part : split(*options.env_plugin_path)) {
       if (!fs::path(part).is_absolute()) {
-        search.problem("[TENON_PLUGIN_PATH] expected absolute folders separated by '{}', got '{}'",
-                       kSeparator, part);
+        search.bad_value(
+            "[TENON_PLUGIN_PATH] expected absolute folders separated by '{}', got '{}'", kSeparator,
+            part);
       } else {
         search.folder(part, "TENON_PLUGIN_PATH", true);
       }

@@ -32,6 +32,7 @@ struct DiscoveryOptions {
 struct Discovery {
   std::vector<PluginCandidate> candidates;
   std::vector<std::string> problems;
+  bool bad_value = false;  ///< the first problem is text that means nothing, not what it names
 };
 Discovery discover_plugins(const DiscoveryOptions& options);
 /// The plugins that this process would use: `first`, then those of the environment.

@@ -93,13 +93,13 @@ std::filesystem::path parse_folder(std::string_view name, std::string_view value
 }
 
 void check_log_channels(std::string_view name, std::string_view value) {
-  while (!value.empty()) {
-    const size_t comma = value.find(',');
-    const std::string_view channel = value.substr(0, comma);
+  for (std::optional<std::string_view> rest = value; rest;) {
+    const size_t comma = rest->find(',');
+    const std::string_view channel = rest->substr(0, comma);
     TN_REQUIRE(channel == "all" || std::ranges::count(kLogChannels, channel) > 0,
                "[{}] expected channels out of all, {}, got '{}'", name,
                fmt::join(kLogChannels, ", "), channel);
-    value = comma == std::string_view::npos ? "" : value.substr(comma + 1);
+    rest = comma == std::string_view::npos ? std::nullopt : std::optional(rest->substr(comma + 1));
   }
 }
 

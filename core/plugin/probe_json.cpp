@@ -5,6 +5,8 @@
 
 #include "core/plugin/probe.hpp"
 #include "core/support/error.hpp"
+#include "core/support/parse_json.hpp"
+#include "core/support/printable.hpp"
 
 namespace tenon {
 
@@ -56,7 +58,7 @@ std::string probe_to_json(const ProbeResult& result) {
 
 ProbeResult probe_from_json(std::string_view line) {
   try {
-    const json j = json::parse(line);
+    const auto j = parse_json<json>(line);
     ProbeResult result;
     const int status = j.at("status").get<int>();
     if (status < 0 || status > static_cast<int>(ProbeResult::Status::kUnknown))
@@ -75,7 +77,7 @@ ProbeResult probe_from_json(std::string_view line) {
     return result;
   } catch (const std::exception& error) {
     fail(ErrorKind::kInternal, "[probe] expected a result as one line of JSON, got '{}': {}",
-         line.substr(0, 80), error.what());
+         shortened_text(line, 80), error.what());
   }
 }
 

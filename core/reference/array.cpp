@@ -47,10 +47,19 @@ uint64_t load(const uint8_t* at) {
   return value;
 }
 
+/// An array may have been moved from, or have other bytes than its shape says.
+void check_place(const Array& array, int64_t i, size_t size) {
+  const size_t at = static_cast<size_t>(i), bytes = array.bytes.size();
+  TN_REQUIRE(at < bytes && (at + 1) * size <= bytes,
+             "[array] expected an element within {} bytes of {}, got number {}", bytes,
+             dtype_name(array.dtype), i);
+}
+
 }  // namespace
 
 Scalar Array::at(int64_t i) const {
   const size_t size = dtype_size(dtype);
+  check_place(*this, i, size);
   const uint8_t* const at = bytes.data() + static_cast<size_t>(i) * size;
   return {dtype, size == 4   ? load<uint32_t>(at)
                  : size == 8 ? load<uint64_t>(at)
@@ -61,6 +70,7 @@ Scalar Array::at(int64_t i) const {
 void Array::set(int64_t i, const Scalar& value) {
   TN_ASSERT(value.dtype == dtype);
   const size_t size = dtype_size(dtype);
+  check_place(*this, i, size);
   std::memcpy(bytes.data() + static_cast<size_t>(i) * size, &value.bits, size);
 }
 

@@ -19,7 +19,7 @@ void check_name(const std::string& kernel) {
       std::string_view(kernel).substr(0, kernel.size() - kernel.ends_with('*'));
   TN_REQUIRE(is_identifier(name),
              "[kernel] expected a kernel's name, as reduce_0123456789abcdef or reduce_*, got '{}'",
-             printable_line(kernel.substr(0, 80)));
+             printable_line(shortened_text(kernel, 80)));
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ void CustomKernels::set_program(const std::string& kernel, std::string_view prog
                                 const std::array<int64_t, 3>& workgroups) {
   TN_REQUIRE(!kernel.ends_with('*'),
              "[kernel] expected the name of one kernel for a program, got '{}'",
-             printable_line(kernel.substr(0, 80)));
+             printable_line(shortened_text(kernel, 80)));
   add({kernel,
        {},
        std::make_shared<const CustomProgram>(parse_custom_program(program, workgroups)),
@@ -50,7 +50,7 @@ void CustomKernels::reset(const std::string& kernel) {
   const auto removed = std::erase_if(entries_, [&](const Entry& e) { return e.kernel == kernel; });
   TN_REQUIRE(removed,
              "[kernel] expected a kernel that transforms or a program were set for, got '{}'",
-             printable_line(kernel.substr(0, 80)));
+             printable_line(shortened_text(kernel, 80)));
 }
 
 const CustomKernels::Entry* CustomKernels::find(std::string_view name) const {

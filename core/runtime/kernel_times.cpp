@@ -4,18 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 #include "core/support/printable.hpp"
 
 namespace tenon {
 namespace {
-
-/// For the list of living contexts. Trivially destructible, as exit handlers use it late.
-constinit std::mutex living_mutex;
-constinit PrintedAtEnd* living = nullptr;
-constinit bool is_registered = false;
 
 double over(double amount, double by) { return by > 0 ? amount / by : 0; }
 
@@ -98,39 +91,6 @@ std::string to_string(const KernelProfile& profile) {
         over(time.bytes, time.seconds) / 1e9, time.share_of_limit, printable_line(time.device),
         printable_line(time.graph), printable_line(time.kernel), printable_line(time.work));
   return text;
-}
-
-PrintedAtEnd::PrintedAtEnd(std::shared_ptr<const KernelTimes> times) : times_(std::move(times)) {
-  const ForkHold hold;
-  const std::lock_guard lock(living_mutex);
-  if (!is_registered) is_registered = std::atexit(print_all) == 0;
-  next_ = living;
-  living = this;
-}
-
-PrintedAtEnd::~PrintedAtEnd() {
-  const ForkHold hold;
-  {
-    const std::lock_guard lock(living_mutex);
-    PrintedAtEnd** at = &living;
-    while (*at && *at != this) at = &(*at)->next_;
-    if (!*at) return;  // printed already
-    *at = next_;
-  }
-  print();
-}
-
-void PrintedAtEnd::print_all() {
-  const ForkHold hold;
-  const std::lock_guard lock(living_mutex);
-  for (; living; living = living->next_) living->print();
-}
-
-void PrintedAtEnd::print() const {
-  if (!is_native(made_in_)) return;  // the parent prints its own
-  const KernelProfile profile = times_->profile();
-  if (profile.kernels.empty()) return;
-  std::fputs(to_string(profile).c_str(), stderr);
 }
 
 }  // namespace tenon

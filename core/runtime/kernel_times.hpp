@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include "core/runtime/kernel_work.hpp"
-#include "core/support/process.hpp"
 #include "tenon/profile.hpp"
 
 namespace tenon {
@@ -38,22 +37,6 @@ class KernelTimes {
   mutable std::mutex mutex_;
   std::map<Key, KernelTime> kernels_;
   std::map<std::string, DeviceRates> rates_;
-};
-
-/// Prints the table on standard error when it is destroyed or the process ends, whichever is first.
-class PrintedAtEnd {
- public:
-  explicit PrintedAtEnd(std::shared_ptr<const KernelTimes> times);
-  ~PrintedAtEnd();
-  PrintedAtEnd(const PrintedAtEnd&) = delete;
-  PrintedAtEnd& operator=(const PrintedAtEnd&) = delete;
-
- private:
-  static void print_all();
-  void print() const;
-  const std::shared_ptr<const KernelTimes> times_;
-  const Birthplace made_in_ = birthplace();
-  PrintedAtEnd* next_ = nullptr;
 };
 
 }  // namespace tenon

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <mutex>
 
 #include "core/compile/compiler.hpp"
@@ -14,6 +15,7 @@
 #include "core/ir/substitute.hpp"
 #include "core/plugin/environment.hpp"
 #include "core/rewrite/passes.hpp"
+#include "core/runtime/at_end.hpp"
 #include "core/runtime/check_rules.hpp"
 #include "core/runtime/compile_kernel.hpp"
 #include "core/runtime/custom_kernels.hpp"
@@ -84,7 +86,9 @@ struct Runtime::Impl {
     const std::vector<std::filesystem::path> files(options.plugins.begin(), options.plugins.end());
     const Discovery found =
         options.use_environment ? installed_plugins(files) : discover_plugins({files, {}, {}});
-    if (!found.problems.empty()) throw Error(ErrorKind::kEnvironment, found.problems[0]);
+    if (!found.problems.empty())
+      fail(found.bad_value ? ErrorKind::kInvalid : ErrorKind::kEnvironment, "{}",
+           found.problems[0]);
     open.require_compute = options.require_compute;
     open.probe = options.probe;
     open.probes = std::move(options.probes);
@@ -109,13 +113,16 @@ struct Runtime::Impl {
     if (!profile) return;
     TN_REQUIRE(!validate, "[profile] expected kernels to be timed or validated, got both");
     times = std::make_shared<KernelTimes>();
-    if (prints) printed = std::make_unique<PrintedAtEnd>(times);
+    if (!prints) return;
+    printed = std::make_unique<AtEnd>([times = times] {
+      const KernelProfile profile = times->profile();
+      if (!profile.kernels.empty()) std::fputs(to_string(profile).c_str(), stderr);
+    });
   }
 
   ~Impl() {
     const InUse use(made_in, std::nothrow);
     if (!use) return;
-    for (const std::string& unmatched : edition->kernels.unmatched()) log_warning(unmatched);
     for (const auto& device : devices) {
       try {
         device->synchronize();
@@ -243,7 +250,10 @@ struct Runtime::Impl {
   bool validate = false, constants_vary = true;
   Precision matmul = Precision::kDefault;
   std::shared_ptr<KernelTimes> times;  ///< null: kernels are not timed
-  std::unique_ptr<PrintedAtEnd> printed;
+  std::unique_ptr<AtEnd> printed;
+  const AtEnd unmatched{[this] {
+    for (const std::string& line : current()->kernels.unmatched()) log_warning(line);
+  }};
 };
 
 Runtime::Runtime(RuntimeOptions options) {

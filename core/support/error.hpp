@@ -4,13 +4,19 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "tenon/error.hpp"
 
 namespace tenon {
 
+/// Throws an Error with `message` as printable text (printable.hpp): what quotes input is whole,
+/// too.
+[[noreturn]] void throw_error(ErrorKind kind, std::string_view message);
+
 template <class... Args>
 [[noreturn]] void fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
-  throw Error(kind, fmt::format(format, std::forward<Args>(args)...));
+  throw_error(kind, fmt::format(format, std::forward<Args>(args)...));
 }
 
 [[noreturn]] void assertion_failed(const char* condition, const char* file, int line);

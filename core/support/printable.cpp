@@ -73,4 +73,15 @@ std::string printable(std::string_view text) { return with_pictures(text, true);
 
 std::string printable_line(std::string_view text) { return with_pictures(text, false); }
 
+std::string shortened_text(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  const auto continues = [&](size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
+  };
+  size_t end = most;
+  while (end > 0 && most - end < 3 && continues(end)) --end;
+  if (continues(end)) end = most;  // this is no UTF-8
+  return std::string(text.substr(0, end)) + "...";
+}
+
 }  // namespace tenon

@@ -14,6 +14,9 @@ std::string printable(std::string_view text);
 /// The same for one line: line feeds and tabs become pictures too.
 std::string printable_line(std::string_view text);
 
+/// The first `most` bytes, less where they would cut a character, with "..." where there is more.
+std::string shortened_text(std::string_view text, size_t most);
+
 /// JSON (nlohmann) as ASCII text. Invalid UTF-8 becomes U+FFFD.
 template <class Json>
 std::string json_text(const Json& json, int indent = 2) {

@@ -33,8 +33,8 @@ struct Known {
 const std::map<std::string, Known>& known_optimizers() {
   static const std::map<std::string, Known> known = {
       {"adafactor", {1e-2, [](const nn::Rate& r) { return nn::adafactor({.learning_rate = r}); }}},
-      {"adagrad", {1e-2, [](const nn::Rate& r) { return nn::adagrad(r); }}},
-      {"adam", {1e-3, [](const nn::Rate& r) { return nn::adam(r); }}},
+      {"adagrad", {1e-2, [](const nn::Rate& r) { return nn::adagrad({.learning_rate = r}); }}},
+      {"adam", {1e-3, [](const nn::Rate& r) { return nn::adam({.learning_rate = r}); }}},
       {"adamw", {1e-3, [](const nn::Rate& r) { return nn::adamw({.learning_rate = r}); }}},
       {"lamb", {1e-3, [](const nn::Rate& r) { return nn::lamb({.learning_rate = r}); }}},
       {"lion", {1e-4, [](const nn::Rate& r) { return nn::lion({.learning_rate = r}); }}},

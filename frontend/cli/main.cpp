@@ -47,16 +47,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {
-    const auto is_meant = [&](const CLI::App* sub) {
-      return words.size() > 1 && sub->get_name() == words[1];
-    };
-    if (words.size() > 1 && words[1][0] != '-' && app.get_subcommands(is_meant).empty()) {
-      complain(
-          "tenon",
-          fmt::format("expected devices, run, show, grad, train, new-backend or doctor, got '{}'",
-                      words[1]));
-      return kUsage;
-    }
+    if (complain_of_command(app, "tenon", words)) return kUsage;
     return app.exit(error) == 0 ? kOk : kUsage;
   } catch (const Error& error) {
     complain("tenon", error.what());

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "core/compile/compiler.hpp"
 #include "core/device/target_compiler.hpp"
@@ -23,8 +24,10 @@ namespace tenon::cli {
 namespace {
 
 struct ShowOptions {
-  std::string file, stage = "schedule", devices, backend, target, transforms;
-  std::vector<std::string> on;  ///< "x=cpu:0"
+  std::string file, stage = "schedule", devices, backend, target;
+  std::string transforms_text;
+  std::optional<WrittenTransforms> transforms;  ///< an empty list is one: plain loops
+  std::vector<std::string> on;                  ///< "x=cpu:0"
   bool json = false;
 };
 
@@ -43,9 +46,14 @@ class PassTexts : public PassObserver {
 std::string show_kernel(const KernelCall& call, const ShowOptions& options,
                         const TargetCompiler& target, const Compiler& compiler) {
   std::unique_ptr<TransformChooser> chooser = std::make_unique<TemplateChooser>();
-  if (!options.transforms.empty())
-    chooser = std::make_unique<WrittenChooser>(parse_transforms(options.transforms));
-  const LoweredKernel kernel = compiler.lower(call, target.capabilities(), *chooser, 0, "kernel");
+  if (options.transforms) chooser = std::make_unique<WrittenChooser>(*options.transforms);
+  const LoweredKernel kernel = [&] {
+    try {
+      return compiler.lower(call, target.capabilities(), *chooser, 0, "kernel");
+    } catch (const Error& error) {
+      fail(error.kind(), "[show] kernel {}: {}", call.graph.name, error.what());
+    }
+  }();
   if (options.stage == "all") return {};  // was told of it all
   if (options.stage == "kernel") return print(kernel.chosen);
   if (options.stage == "program") return sdk::print_program(kernel.program.view());
@@ -84,7 +92,7 @@ void refuse_idle_options(const ShowOptions& options) {
   refuse(graph && !options.target.empty(), "--backend and --target", "a stage after graph");
   refuse(graph && !options.on.empty(), "--on", "a stage after graph");
   refuse(!options.target.empty() && !options.on.empty(), "--on", "devices");
-  refuse((graph || schedule) && !options.transforms.empty(), "--transforms",
+  refuse((graph || schedule) && options.transforms.has_value(), "--transforms",
          "a stage after schedule");
 }
 
@@ -152,10 +160,13 @@ void add_show(CLI::App& app, int& exit_code) {
   command->add_option("--backend", options->backend, "Backend of --target, as cuda");
   command->add_option("--target", options->target,
                       "What to compile for, as sm_90a: no device is needed");
-  command->add_option("--transforms", options->transforms,
+  command->add_option("--transforms", options->transforms_text,
                       "Transform list instead of the templates' choice");
   command->add_flag("--json", options->json, "Print JSON");
-  command->callback([options, &exit_code] {
+  command->callback([options, command, &exit_code] {
+    // Read first: a graph may have no kernel that would meet it.
+    if (command->count("--transforms") > 0)
+      options->transforms = parse_transforms(options->transforms_text);
     const std::vector<std::string> texts = show_stage(*options);
     if (options->json) {
       say("{}\n", Lines{json_text(nlohmann::json{

@@ -68,6 +68,7 @@ MetricsWriter& MetricsWriter::operator=(MetricsWriter&&) noexcept = default;
 MetricsWriter::~MetricsWriter() = default;
 
 void MetricsWriter::write(const Metrics& row) {
+  TN_REQUIRE(file_, "[metrics] expected an open file, got a writer that was moved from");
   check_names(file_->path(), row);
   if (!is_csv_) return file_->append(in_json(row));
   const std::string names = csv_names(row);

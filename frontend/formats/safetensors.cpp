@@ -58,20 +58,25 @@ SafetensorsFile::SafetensorsFile(SafetensorsFile&&) noexcept = default;
 SafetensorsFile& SafetensorsFile::operator=(SafetensorsFile&&) noexcept = default;
 SafetensorsFile::~SafetensorsFile() = default;
 
-const std::vector<TensorInfo>& SafetensorsFile::tensors() const { return state_->header.tensors; }
-const Metadata& SafetensorsFile::metadata() const { return state_->header.metadata; }
+const SafetensorsFile::State& SafetensorsFile::state() const {
+  TN_REQUIRE(state_, "[safetensors] expected an open file, got one that was moved from");
+  return *state_;
+}
+
+const std::vector<TensorInfo>& SafetensorsFile::tensors() const { return state().header.tensors; }
+const Metadata& SafetensorsFile::metadata() const { return state().header.metadata; }
 
 const TensorInfo* SafetensorsFile::find(std::string_view name) const {
-  const auto found = state_->by_name.find(name);
-  return found == state_->by_name.end() ? nullptr : found->second;
+  const auto found = state().by_name.find(name);
+  return found == state().by_name.end() ? nullptr : found->second;
 }
 
 Array SafetensorsFile::read(std::string_view name) const {
   const TensorInfo* tensor = find(name);
   TN_REQUIRE(tensor != nullptr, "{}: expected a tensor '{}', got a file without it",
-             state_->file.path(), shortened(name));
-  Array array = host_array(state_->file.path(), tensor->dtype, tensor->shape);
-  state_->file.read(state_->data_begin + tensor->begin, array.bytes.data(), array.bytes.size());
+             state().file.path(), shortened(name));
+  Array array = host_array(state().file.path(), tensor->dtype, tensor->shape);
+  state().file.read(state().data_begin + tensor->begin, array.bytes.data(), array.bytes.size());
   if (array.dtype == DType::kBool)
     for (uint8_t& value : array.bytes) value = value != 0;
   return array;

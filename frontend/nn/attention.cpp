@@ -204,7 +204,7 @@ MultiHeadAttention::MultiHeadAttention(int64_t width, int64_t head_count,
       out_proj(width, width, {.bias = options.bias}),
       heads(head_count),
       causal(options.causal),
-      dropout(options.dropout) {
+      dropout(Dropout(options.dropout).rate) {
   TN_REQUIRE(heads > 0 && width % heads == 0,
              "[nn.multi_head_attention] expected a width that divides into heads, got {} and {}",
              width, heads);

@@ -137,6 +137,17 @@ Shape weight_shape(const char* op, int64_t first, int64_t second, int64_t groups
   return shape;
 }
 
+/// Throws kInvalid for what no input could be convolved by.
+template <int N>
+void check_steps(const char* op, const std::array<int64_t, N>& strides,
+                 const std::array<int64_t, N>& paddings, const std::array<int64_t, N>& dilations) {
+  for (size_t i = 0; i < N; ++i)
+    TN_REQUIRE(strides[i] > 0 && dilations[i] > 0 && paddings[i] >= 0,
+               "[{}] expected strides and dilations above 0 and paddings of 0 or more, got {}, {} "
+               "and {}",
+               op, strides[i], dilations[i], paddings[i]);
+}
+
 double bound_of(const Shape& weight) {
   const int64_t inputs = product(weight) / weight[0];
   return 1 / std::sqrt(static_cast<double>(inputs));
@@ -259,7 +270,9 @@ Conv<N>::Conv(int64_t inputs, int64_t outputs, PerAxis<N> window, const ConvOpti
       padding(options.padding),
       dilation(options.dilation),
       groups(options.groups),
-      padding_mode(options.padding_mode) {}
+      padding_mode(options.padding_mode) {
+  check_steps<N>("nn.conv", stride, padding, dilation);
+}
 
 template <int N>
 Tensor Conv<N>::operator()(const Tensor& x) const {
@@ -283,15 +296,11 @@ ConvTranspose<N>::ConvTranspose(int64_t inputs, int64_t outputs, PerAxis<N> wind
       output_padding(options.output_padding),
       dilation(options.dilation),
       groups(options.groups) {
-  for (size_t i = 0; i < N; ++i) {
-    TN_REQUIRE(stride[i] > 0 && dilation[i] > 0 && padding[i] >= 0,
-               "[nn.conv_transpose] expected strides and dilations above 0 and paddings of 0 or "
-               "more, got {}, {} and {}",
-               stride[i], dilation[i], padding[i]);
+  check_steps<N>("nn.conv_transpose", stride, padding, dilation);
+  for (size_t i = 0; i < N; ++i)
     TN_REQUIRE(0 <= output_padding[i] && output_padding[i] < std::max(stride[i], dilation[i]),
                "[nn.conv_transpose] expected an output padding below stride or dilation, got {}",
                output_padding[i]);
-  }
 }
 
 template <int N>

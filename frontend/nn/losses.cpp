@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "core/support/as_op.hpp"
 #include "core/support/error.hpp"
 #include "frontend/nn/wide.hpp"
 #include "tenon/gradient.hpp"
@@ -214,13 +215,15 @@ Tensor hinge_loss(const Tensor& prediction, const Tensor& target, double margin,
 }
 
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double epsilon) {
-  // Parts of long vectors first become at most 1: their length may be beyond the dtype.
-  const auto unit = [&](const Tensor& v) {
-    const Tensor most = stop_gradient(v.abs().max(axis, /*keepdims=*/true).maximum(1.0));
-    const Tensor scale = where(isfinite(most), most, 1.0), part = v / scale;
-    return part / norm(part, 2, {axis}, /*keepdims=*/true).maximum(epsilon / scale);
-  };
-  return (unit(wide(a)) * unit(wide(b))).sum(axis).astype(dtype_of(a));
+  return as_op("nn.cosine_similarity", [&] {
+    // Parts of long vectors first become at most 1: their length may be beyond the dtype.
+    const auto unit = [&](const Tensor& v) {
+      const Tensor most = stop_gradient(v.abs().max(axis, /*keepdims=*/true).maximum(1.0));
+      const Tensor scale = where(isfinite(most), most, 1.0), part = v / scale;
+      return part / norm(part, 2, {axis}, /*keepdims=*/true).maximum(epsilon / scale);
+    };
+    return (unit(wide(a)) * unit(wide(b))).sum(axis).astype(dtype_of(a));
+  });
 }
 
 Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& target, double margin,

@@ -5,6 +5,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/nn/in_layer.hpp"
+#include "frontend/nn/option_range.hpp"
 #include "frontend/nn/wide.hpp"
 #include "tenon/gradient.hpp"
 #include "tenon/make.hpp"
@@ -50,6 +51,10 @@ Tensor scaled(const Tensor& x, double epsilon) {
       })({x})[0];
 }
 
+void check_epsilon(const char* op, double epsilon) {
+  check_options(op, {{"epsilon", epsilon, OptionRange::kNotNegative}});
+}
+
 void check_channels(const char* op, const Tensor& x, int64_t channels) {
   TN_REQUIRE(x.rank() >= 2 && x.sizes()[1] == Size(channels), "[{}] expected [n, {}, ..], got {}",
              op, channels,
@@ -79,6 +84,7 @@ LayerNorm::LayerNorm(const Shape& shape, const NormOptions& options)
       axes(static_cast<int64_t>(shape.size())),
       epsilon(options.epsilon) {
   TN_REQUIRE(!shape.empty(), "[nn.layer_norm] expected the sizes of the last axes, got none");
+  check_epsilon("nn.layer_norm", options.epsilon);
 }
 
 Tensor LayerNorm::operator()(const Tensor& x) const {
@@ -100,7 +106,9 @@ Tensor LayerNorm::operator()(const Tensor& x) const {
 }
 
 RMSNorm::RMSNorm(int64_t size, const NormOptions& options)
-    : weight(parameter(options.weight, {size}, 1)), epsilon(options.epsilon) {}
+    : weight(parameter(options.weight, {size}, 1)), epsilon(options.epsilon) {
+  check_epsilon("nn.rms_norm", options.epsilon);
+}
 
 Tensor RMSNorm::operator()(const Tensor& x) const {
   return in_layer(weight, [&] {
@@ -123,6 +131,7 @@ GroupNorm::GroupNorm(int64_t group_count, int64_t channel_count, const NormOptio
   TN_REQUIRE(groups > 0 && channels > 0 && channels % groups == 0,
              "[nn.group_norm] expected channels that divide into groups, got {} and {}", channels,
              groups);
+  check_epsilon("nn.group_norm", options.epsilon);
 }
 
 Tensor GroupNorm::operator()(const Tensor& x) const {
@@ -144,7 +153,12 @@ BatchNorm::BatchNorm(int64_t channels, const BatchNormOptions& options)
       running_var({channels}, ones()),
       num_batches_tracked({}, zeros(), DType::kI64),
       epsilon(options.epsilon),
-      momentum(options.momentum) {}
+      momentum(options.momentum) {
+  TN_REQUIRE(channels > 0, "[nn.batch_norm] expected channels above 0, got {}", channels);
+  check_epsilon("nn.batch_norm", options.epsilon);
+  TN_REQUIRE(0 <= options.momentum && options.momentum <= 1,
+             "[nn.batch_norm] expected momentum in [0, 1], got {}", options.momentum);
+}
 
 Tensor BatchNorm::operator()(const Tensor& x, const Mode& mode) {
   return in_layer(running_mean, [&] {

@@ -30,23 +30,35 @@ Shape or_all(const char* op, const Shape& given, size_t count, int64_t all) {
   return given;
 }
 
+/// The options of each axis of a window.
+struct PoolSteps {
+  Shape strides, padding, dilations;
+};
+
+PoolSteps pool_steps_of(const char* op, const Shape& window, const PoolOptions& options) {
+  const size_t n = window.size();
+  PoolSteps out{options.strides.empty() ? window : or_all(op, options.strides, n, 1),
+                or_all(op, options.padding, n, 0), or_all(op, options.dilations, n, 1)};
+  for (size_t i = 0; i < n; ++i) {
+    TN_REQUIRE(window[i] > 0 && out.strides[i] > 0 && out.dilations[i] > 0,
+               "[{}] expected windows, strides and dilations above 0, got {}, {} and {}", op,
+               window[i], out.strides[i], out.dilations[i]);
+    TN_REQUIRE(0 <= out.padding[i] && out.padding[i] <= window[i] / 2,
+               "[{}] expected a padding of 0 to half a window of {}, got {}", op, window[i],
+               out.padding[i]);
+  }
+  return out;
+}
+
 Windows windows_of(const char* op, const Tensor& x, const Shape& window, const PoolOptions& options,
                    Number beyond) {
   const size_t n = window.size();
   TN_REQUIRE(n > 0 && static_cast<size_t>(x.rank()) >= n,
              "[{}] expected windows of 1 to {} axes, got {}", op, x.rank(), n);
-  const Shape strides = options.strides.empty() ? window : or_all(op, options.strides, n, 1);
-  const Shape padding = or_all(op, options.padding, n, 0);
+  const PoolSteps steps = pool_steps_of(op, window, options);
   std::vector<std::pair<int64_t, int64_t>> pairs(static_cast<size_t>(x.rank()) - n);
-  for (size_t i = 0; i < n; ++i) {
-    TN_REQUIRE(0 <= padding[i] && padding[i] <= window[i] / 2,
-               "[{}] expected a padding of 0 to half a window of {}, got {}", op, window[i],
-               padding[i]);
-    pairs.emplace_back(padding[i], padding[i]);
-  }
-  Windows out{windows(x.pad(std::move(pairs), beyond), window, strides,
-                      or_all(op, options.dilations, n, 1)),
-              {}};
+  for (const int64_t padding : steps.padding) pairs.emplace_back(padding, padding);
+  Windows out{windows(x.pad(std::move(pairs), beyond), window, steps.strides, steps.dilations), {}};
   for (size_t i = 1; i <= n; ++i) out.axes.push_back(-static_cast<int>(i));
   return out;
 }
@@ -99,6 +111,10 @@ Tensor adaptive(const char* op, const Tensor& x, const Shape& sizes, const OfPar
 }
 
 }  // namespace
+
+void check_pool(const char* op, const Shape& window, const PoolOptions& options) {
+  pool_steps_of(op, window, options);
+}
 
 Tensor max_pool(const Tensor& x, const Shape& window, const PoolOptions& options) {
   const Windows of = windows_of("nn.max_pool", x, window, options, lowest(x.dtype()));

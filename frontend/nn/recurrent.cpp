@@ -118,12 +118,13 @@ std::string Recurrent::name_of(const std::string& field) const {
 
 RecurrentResult Recurrent::operator()(const Tensor& given, const std::vector<Tensor>& state,
                                       const Mode& mode) const {
-  return in_layer(cells.at(0).weight_ih, [&] {
+  TN_REQUIRE(!cells.empty(), "[nn.recurrent] expected one layer or more, got none: moved from?");
+  return in_layer(cells[0].weight_ih, [&] {
     TN_REQUIRE(given.rank() == 2 || given.rank() == 3,
                "[nn.recurrent] expected a sequence {}, or [length, inputs] of one alone, got {}",
                batch_first ? "[n, length, inputs]" : "[length, n, inputs]", shape_text(given));
     const bool is_alone = given.rank() == 2;
-    const size_t directions = bidirectional ? 2 : 1, count = states_of(cells.at(0).kind);
+    const size_t directions = bidirectional ? 2 : 1, count = states_of(cells[0].kind);
     Tensor x = given;
     if (is_alone)
       x = given.expand_dims(1);

@@ -53,9 +53,13 @@ Tensor on_a_line(const Tensor& x, int axis, int64_t to, bool align_corners) {
 }
 
 /// Throws unless the last three axes are there and divide as they must.
-void check_pixels(const char* op, const Tensor& x, int64_t factor, bool channels) {
-  TN_REQUIRE(0 < factor && factor < (1 << 15), "[{}] expected a factor of 1 or more, got {}", op,
+void check_factor(const char* op, int64_t factor) {
+  TN_REQUIRE(0 < factor && factor < (1 << 15), "[{}] expected a factor in [1, 2^15), got {}", op,
              factor);
+}
+
+void check_pixels(const char* op, const Tensor& x, int64_t factor, bool channels) {
+  check_factor(op, factor);
   TN_REQUIRE(x.rank() >= 3 && (channels ? x.size(-3) % (factor * factor) == 0
                                         : x.size(-2) % factor == 0 && x.size(-1) % factor == 0),
              "[{}] expected [.., channels, height, width] with {} a multiple of {}, got [{}]", op,
@@ -101,6 +105,13 @@ Tensor Upsample::operator()(const Tensor& x) const {
                "[nn.upsample] expected sizes below 2^63, got {} times [{}]", factor,
                fmt::join(x.shape(), ", "));
   return interpolate(x, sizes, {mode, align_corners});
+}
+
+PixelShuffle::PixelShuffle(int64_t times) : factor(times) {
+  check_factor("nn.pixel_shuffle", factor);
+}
+PixelUnshuffle::PixelUnshuffle(int64_t times) : factor(times) {
+  check_factor("nn.pixel_unshuffle", factor);
 }
 
 Tensor pixel_shuffle(const Tensor& x, int64_t factor) {

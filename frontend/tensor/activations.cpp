@@ -3,6 +3,7 @@
 
 #include <numbers>
 
+#include "core/support/as_op.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/formula.hpp"
 
@@ -71,7 +72,10 @@ Tensor silu(const Tensor& x) {
 }
 
 Tensor elu(const Tensor& x, double alpha) {
-  return in_float(x, [&](const Tensor& v) { return where(v > 0, v, expm1_below_zero(v) * alpha); });
+  return as_op("elu", [&] {
+    return in_float(x,
+                    [&](const Tensor& v) { return where(v > 0, v, expm1_below_zero(v) * alpha); });
+  });
 }
 
 Tensor selu(const Tensor& x) {
@@ -83,9 +87,11 @@ Tensor selu(const Tensor& x) {
 
 Tensor celu(const Tensor& x, double alpha) {
   TN_REQUIRE(alpha != 0, "[celu] expected an alpha that is not 0, got 0");
-  return in_float(x, [&](const Tensor& v) {
-    const Tensor below = where(v > 0, zero_like(v), v);
-    return where(v > 0, v, expm1(below / alpha) * alpha);
+  return as_op("celu", [&] {
+    return in_float(x, [&](const Tensor& v) {
+      const Tensor below = where(v > 0, zero_like(v), v);
+      return where(v > 0, v, expm1(below / alpha) * alpha);
+    });
   });
 }
 
@@ -110,7 +116,9 @@ Tensor hardswish(const Tensor& x) {
 }
 
 Tensor leaky_relu(const Tensor& x, double slope) {
-  return in_float(x, [&](const Tensor& v) { return where(v < 0, v * slope, v); });
+  return as_op("leaky_relu", [&] {
+    return in_float(x, [&](const Tensor& v) { return where(v < 0, v * slope, v); });
+  });
 }
 
 Tensor prelu(const Tensor& x, const Tensor& slope) {

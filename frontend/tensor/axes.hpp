@@ -8,10 +8,17 @@
 #include <numeric>
 #include <vector>
 
+#include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
 #include "tenon/make.hpp"
 
 namespace tenon {
+
+/// Throws kInvalid for a rank that leaves no room for `more` axes, which a function works with.
+inline void check_room(const char* op, const Tensor& x, int more) {
+  const int most = static_cast<int>(kMaxRank) - more;
+  TN_REQUIRE(x.rank() <= most, "[{}] expected a rank of at most {}, got {}", op, most, x.rank());
+}
 
 /// Positions along an axis of x's shape, i64.
 inline Tensor positions(const Tensor& x, int axis) {

@@ -63,6 +63,7 @@ Tensor convolve(const Tensor& x, const Tensor& kernel, Convolution mode, int axi
   const int at = normalise_axis("convolve", axis, x.rank());
   TN_REQUIRE(kernel.rank() == 1, "[convolve] expected a kernel of rank 1, got rank {}",
              kernel.rank());
+  check_room("convolve", x, 2);
   const int64_t n = x.size(at), m = kernel.size(0);
   TN_REQUIRE(n > 0 && m > 0, "[convolve] expected at least one element of each, got {} and {}", n,
              m);
@@ -112,7 +113,7 @@ Tensor fft_convolve(const Tensor& x, const Tensor& kernel, Convolution mode, con
     ranges[static_cast<size_t>(axis)] = Slice{part.begin, part.begin + part.count};
     if (axis != last) product = ifft(product, axis);
   }
-  const Tensor whole = irfft(product.real, product.imag, lengths[static_cast<size_t>(last)], last);
+  const Tensor whole = irfft(product, lengths[static_cast<size_t>(last)], last);
   return rounded(whole.slice(std::move(ranges)), dtype);
 }
 

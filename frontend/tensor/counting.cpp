@@ -89,13 +89,19 @@ Histogram histogram(const Tensor& x, int64_t bins, double low, double high) {
   TN_REQUIRE(std::isfinite(low) && std::isfinite(high) && low < high,
              "[histogram] expected finite edges, the lower first, got {} and {}", low, high);
   const Tensor values = as_real(x).ravel();
+  const bool is_wide = values.dtype() == DType::kF64;
+  TN_REQUIRE(is_wide || (std::isfinite(static_cast<float>(low)) &&
+                         std::isfinite(static_cast<float>(high)) &&
+                         static_cast<float>(low) < static_cast<float>(high)),
+             "[histogram] expected edges that differ and are finite in f32, got {} and {}", low,
+             high);
   const double step = step_of(low, high, bins);
   std::vector<double> at;
   for (int64_t i = 0; i <= bins; ++i) {
     at.push_back(i == bins ? high : low + static_cast<double>(i) * step);
   }
   Tensor edges = tensor(at, {bins + 1}, x.context());
-  if (values.dtype() != DType::kF64) {  // rounded here: a device may have no f64
+  if (!is_wide) {  // rounded here: a device may have no f64
     const std::vector<float> narrow(at.begin(), at.end());
     edges = tensor(narrow, {bins + 1}, x.context());
   }

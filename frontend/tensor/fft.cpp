@@ -246,9 +246,8 @@ ComplexPair rfft(const Tensor& x, int axis, FFTNorm norm) {
   return {along.result(y, 0, scale), along.result(y, 1, scale)};
 }
 
-Tensor irfft(const Tensor& real, const Tensor& imag, std::optional<int64_t> n, int axis,
-             FFTNorm norm) {
-  const ComplexPair x = with_one_type("irfft", {real, imag});
+Tensor irfft(const ComplexPair& pair, std::optional<int64_t> n, int axis, FFTNorm norm) {
+  const ComplexPair x = with_one_type("irfft", pair);
   const Along along("irfft", x.real, axis);
   const int64_t given = along.rows(x.real).size(2), size = n.value_or(2 * (given - 1));
   TN_REQUIRE(size >= 1, "[irfft] expected a length of at least 1, got {}", size);

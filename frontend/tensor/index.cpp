@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "core/support/as_op.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
 #include "tenon/sort.hpp"
@@ -181,10 +182,18 @@ std::optional<Tensor> lone_mask(const Tensor& x, const std::vector<Index>& index
 
 }  // namespace
 
-Tensor get(const Tensor& x, const std::vector<Index>& index) { return Brackets(x, index).result(); }
+Tensor get(const Tensor& x, const std::vector<Index>& index) {
+  return as_op("get", [&] { return Brackets(x, index).result(); });
+}
 
-Tensor set(const Tensor& x, const std::vector<Index>& index, const Tensor& values,
-           Combine combine) {
+Tensor Tensor::operator[](const Index& index) const { return get(*this, {index}); }
+
+Tensor Tensor::operator[](std::initializer_list<Index> index) const { return get(*this, index); }
+
+namespace {
+
+Tensor with_part(const Tensor& x, const std::vector<Index>& index, const Tensor& values,
+                 Combine combine) {
   const bool number = !values.state()->context.is_set();
   const Tensor own = number ? full({}, *values.state()->number, x.dtype(), x.context()) : values;
   TN_REQUIRE(own.dtype() == x.dtype(), "[set] expected values of {}, got {}", dtype_name(x.dtype()),
@@ -203,6 +212,13 @@ Tensor set(const Tensor& x, const std::vector<Index>& index, const Tensor& value
   const Tensor to = where(at < 0, x.size(), at);
   return put_along_axis(x.ravel(), to, own.broadcast_to(shape).ravel(), 0, combine)
       .reshape(x.shape());
+}
+
+}  // namespace
+
+Tensor set(const Tensor& x, const std::vector<Index>& index, const Tensor& values,
+           Combine combine) {
+  return as_op("set", [&] { return with_part(x, index, values, combine); });
 }
 
 }  // namespace tenon

@@ -5,6 +5,7 @@
 
 #include "core/ir/dtype.hpp"
 #include "core/ir/narrow_float.hpp"
+#include "core/support/as_op.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/formula.hpp"
 
@@ -23,10 +24,10 @@ double largest(DType dtype) {
   return narrow_to_double(float_format(dtype).max_finite, dtype);
 }
 
-Tensor shift(Op op, const Tensor& x, const Tensor& bits) {
+Tensor shift(const char* name, Op op, const Tensor& x, const Tensor& bits) {
   TN_REQUIRE(is_int(x.dtype()) && is_int(bits.dtype()), "[{}] expected integers, got {} and {}",
-             op_info(op).text, dtype_name(x.dtype()), dtype_name(bits.dtype()));
-  const Operands operands = promote_and_broadcast(op_info(op).text.data(), x, bits);
+             name, dtype_name(x.dtype()), dtype_name(bits.dtype()));
+  const Operands operands = promote_and_broadcast(name, x, bits);
   return make_tensor(*operands.context,
                      builder_of(*operands.context).binary(op, operands.a, operands.b));
 }
@@ -57,11 +58,14 @@ Tensor signbit(const Tensor& x) {
 Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
   TN_REQUIRE(rtol >= 0 && atol >= 0, "[isclose] expected tolerances of at least 0, got {} and {}",
              rtol, atol);
-  const auto close = [&](const Tensor& x, const Tensor& y) {
+  const auto near_or_equal = [&](const Tensor& x, const Tensor& y) {
     // An infinite tolerance would take everything: infinities are compared.
     const Tensor near = ((x - y).abs() <= y.abs() * rtol + atol) & isfinite(y);
     const Tensor result = near | (x == y);
     return equal_nan ? result | ((x != x) & (y != y)) : result;
+  };
+  const auto close = [&](const Tensor& x, const Tensor& y) {
+    return as_op("isclose", [&] { return near_or_equal(x, y); });
   };
   const Operands operands = promote_and_broadcast("isclose", a, b);
   const Tensor x = make_tensor(*operands.context, operands.a);
@@ -106,7 +110,11 @@ Tensor operator~(const Tensor& x) {
   return x ^ make_tensor(x.context(), builder_of(x).constant(ones, dims_of(x)));
 }
 
-Tensor operator<<(const Tensor& x, const Tensor& bits) { return shift(Op::SHL, x, bits); }
-Tensor operator>>(const Tensor& x, const Tensor& bits) { return shift(Op::SHR, x, bits); }
+Tensor operator<<(const Tensor& x, const Tensor& bits) {
+  return shift("left_shift", Op::SHL, x, bits);
+}
+Tensor operator>>(const Tensor& x, const Tensor& bits) {
+  return shift("right_shift", Op::SHR, x, bits);
+}
 
 }  // namespace tenon

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/ir/narrow_float.hpp"
+#include "core/support/as_op.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
 #include "frontend/tensor/formula.hpp"
@@ -122,11 +123,13 @@ TENON_TENSOR(bool)
 TENON_TENSOR(int8_t)
 TENON_TENSOR(int16_t)
 TENON_TENSOR(int32_t)
-TENON_TENSOR(int64_t)
+TENON_TENSOR(long)
+TENON_TENSOR(long long)
 TENON_TENSOR(uint8_t)
 TENON_TENSOR(uint16_t)
 TENON_TENSOR(uint32_t)
-TENON_TENSOR(uint64_t)
+TENON_TENSOR(unsigned long)
+TENON_TENSOR(unsigned long long)
 TENON_TENSOR(float)
 TENON_TENSOR(double)
 #undef TENON_TENSOR
@@ -184,23 +187,27 @@ Tensor linspace(double begin, double end, int64_t count, bool endpoint, DType dt
                 Context& context) {
   TN_REQUIRE(count >= 0, "[linspace] expected a count of at least 0, got {}", count);
   TN_REQUIRE(is_float(dtype), "[linspace] expected a float dtype, got {}", dtype_name(dtype));
-  const int64_t steps = endpoint ? count - 1 : count;
-  const double step = steps > 1 ? step_of(begin, end, steps) : 0;  // of one step the ends are all
-  const DType inside = dtype_bits(dtype) < 32 ? DType::kF32 : dtype;
-  const Tensor index = positions(context, 0, {count});
-  const auto times = [&](const Tensor& n) { return n.astype(inside) * step; };
-  if (steps <= 0) return (times(index) + begin).astype(dtype);
-  // From the nearer end, so that the last number is the end.
-  const Tensor upper = index >= (steps + 1) / 2;
-  return where(upper, end - times(steps - index), times(index) + begin).astype(dtype);
+  return as_op("linspace", [&]() -> Tensor {
+    const int64_t steps = endpoint ? count - 1 : count;
+    const double step = steps > 1 ? step_of(begin, end, steps) : 0;  // of one step the ends are all
+    const DType inside = dtype_bits(dtype) < 32 ? DType::kF32 : dtype;
+    const Tensor index = positions(context, 0, {count});
+    const auto times = [&](const Tensor& n) { return n.astype(inside) * step; };
+    if (steps <= 0) return (times(index) + begin).astype(dtype);
+    // From the nearer end, so that the last number is the end.
+    const Tensor upper = index >= (steps + 1) / 2;
+    return where(upper, end - times(steps - index), times(index) + begin).astype(dtype);
+  });
 }
 
 Tensor logspace(double begin, double end, int64_t count, bool endpoint, double base, DType dtype,
                 Context& context) {
   TN_REQUIRE(is_float(dtype), "[logspace] expected a float dtype, got {}", dtype_name(dtype));
   const DType inside = dtype_bits(dtype) < 32 ? DType::kF32 : dtype;
-  const Tensor exponents = linspace(begin, end, count, endpoint, inside, context);
-  return pow(full_like(exponents, base), exponents).astype(dtype);
+  return as_op("logspace", [&] {
+    const Tensor exponents = linspace(begin, end, count, endpoint, inside, context);
+    return pow(full_like(exponents, base), exponents).astype(dtype);
+  });
 }
 
 Tensor eye(int64_t rows, std::optional<int64_t> columns, int64_t offset, DType dtype,

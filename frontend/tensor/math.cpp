@@ -4,6 +4,7 @@
 
 #include <numbers>
 
+#include "core/support/as_op.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/formula.hpp"
 
@@ -28,10 +29,12 @@ Tensor round(const Tensor& x) {
   });
 }
 
-Tensor frac(const Tensor& x) { return x - x.trunc(); }
+Tensor frac(const Tensor& x) {
+  return as_op("frac", [&] { return x - x.trunc(); });
+}
 
 Tensor clip(const Tensor& x, const Tensor& low, const Tensor& high) {
-  return x.maximum(low).minimum(high);
+  return as_op("clip", [&] { return x.maximum(low).minimum(high); });
 }
 
 Tensor copysign(const Tensor& magnitude, const Tensor& sign) {
@@ -56,9 +59,16 @@ Tensor radians(const Tensor& degrees) {
 }
 
 Tensor lerp(const Tensor& a, const Tensor& b, const Tensor& weight) {
-  // From the nearer end, so that weight 1 gives b.
-  const Tensor way = b - a, part = beside_each_other("lerp", weight, way).a;
-  return where(part < 0.5, a + part * way, b - way * (1 - part));
+  return as_op("lerp", [&] {
+    const Tensor way = b - a;
+    const auto [part, wide] = beside_each_other("lerp", weight, way);
+    // A float number beside integers makes f32 of all three.
+    const auto end = [&, dtype = part.dtype()](const Tensor& x) {
+      return is_number(x) ? x : rounded(x, dtype);
+    };
+    // From the nearer end, so that weight 1 gives b.
+    return where(part < 0.5, end(a) + part * wide, end(b) - wide * (1 - part));
+  });
 }
 
 Tensor fmax(const Tensor& a, const Tensor& b) {

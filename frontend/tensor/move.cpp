@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/support/as_op.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
 #include "frontend/tensor/origin.hpp"
@@ -75,6 +76,8 @@ Tensor padded_axis(const Tensor& x, int axis, int64_t before, int64_t after, Pad
       add(x);
       add(part(x, axis, 0, after));
       break;
+    default:
+      fail(ErrorKind::kInvalid, "[pad] expected a mode of PadMode, got {}", static_cast<int>(mode));
   }
   return parts.size() <= 1 ? x : concatenate(parts, axis);
 }
@@ -97,13 +100,14 @@ Tensor stack(const std::vector<Tensor>& tensors, int axis) {
 Tensor vstack(const std::vector<Tensor>& tensors) {
   std::vector<Tensor> rows;
   for (const Tensor& tensor : tensors) rows.push_back(atleast_nd(tensor, 2));
-  return concatenate(rows, 0);
+  return as_op("vstack", [&] { return concatenate(rows, 0); });
 }
 
 Tensor hstack(const std::vector<Tensor>& tensors) {
   std::vector<Tensor> parts;
   for (const Tensor& tensor : tensors) parts.push_back(atleast_nd(tensor, 1));
-  return concatenate(parts, !parts.empty() && parts[0].rank() == 1 ? 0 : 1);
+  return as_op("hstack",
+               [&] { return concatenate(parts, !parts.empty() && parts[0].rank() == 1 ? 0 : 1); });
 }
 
 std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, int axis) {
@@ -137,11 +141,18 @@ Tensor tile(const Tensor& x, std::vector<int64_t> counts) {
              counts.size());
   const Tensor whole = atleast_nd(x, static_cast<int>(counts.size()));
   counts.insert(counts.begin(), static_cast<size_t>(whole.rank()) - counts.size(), 1);
+  check_room(
+      "tile", whole,
+      static_cast<int>(std::ranges::count_if(counts, [](int64_t count) { return count != 1; })));
   std::vector<int64_t> single, repeated, joined;
   const std::vector<int64_t> shape = whole.shape();
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    single.insert(single.end(), {1, shape[axis]});
-    repeated.insert(repeated.end(), {counts[axis], shape[axis]});
+    if (counts[axis] != 1) {
+      single.push_back(1);
+      repeated.push_back(counts[axis]);
+    }
+    single.push_back(shape[axis]);
+    repeated.push_back(shape[axis]);
     joined.push_back(count_of("tile", {counts[axis], shape[axis]}));
   }
   return whole.reshape(single).broadcast_to(repeated).reshape(joined);
@@ -150,14 +161,17 @@ Tensor tile(const Tensor& x, std::vector<int64_t> counts) {
 Tensor repeat(const Tensor& x, int64_t count, int axis) {
   axis = normalise_axis("repeat", axis, x.rank());
   TN_REQUIRE(count >= 0, "[repeat] expected a count of at least 0, got {}", count);
+  check_room("repeat", x, 1);
   std::vector<int64_t> repeated = x.shape(), joined = x.shape();
   repeated.insert(repeated.begin() + axis + 1, count);
   count_of("repeat", repeated);
   joined[static_cast<size_t>(axis)] *= count;
-  return x.expand_dims(axis + 1).broadcast_to(repeated).reshape(joined);
+  return as_op("repeat",
+               [&] { return x.expand_dims(axis + 1).broadcast_to(repeated).reshape(joined); });
 }
 
 Tensor roll(const Tensor& x, std::vector<int64_t> shifts, const Axes& axes) {
+  TN_REQUIRE(!shifts.empty(), "[roll] expected at least one shift, got none");
   if (axes.empty() && shifts.size() == 1) return rolled(x.ravel(), shifts[0], 0).reshape(x.shape());
   TN_REQUIRE(shifts.size() == axes.size(),
              "[roll] expected a shift for each axis or one without axes, got {} shifts and {} axes",
@@ -228,9 +242,11 @@ Tensor as_strided(const Tensor& x, std::vector<int64_t> shape, std::vector<int64
              "[{}] and offset {}",
              x.size(), fmt::join(shape, ", "), fmt::join(strides, ", "), offset);
   Builder& builder = builder_of(x);
-  Tensor at = make_tensor(
-      x.context(),
-      builder.constant(Scalar::of_int(DType::kI64, empty ? 0 : offset), to_shape(shape)));
+  Tensor at = as_op("as_strided", [&] {
+    return make_tensor(
+        x.context(),
+        builder.constant(Scalar::of_int(DType::kI64, empty ? 0 : offset), to_shape(shape)));
+  });
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const NodeRef index = builder.index(static_cast<int>(axis), to_shape(shape));
     at = at + make_tensor(x.context(), index) * strides[axis];
@@ -271,7 +287,7 @@ Tensor diag(const Tensor& x, int64_t offset) {
       part(x.expand_dims(-1).pad({{0, 0}, {0, n}}).ravel(), 0, 0, n * n).reshape({n, n});
   const int64_t below = std::max<int64_t>(0, -std::max(offset, -INT64_MAX)),
                 right = std::max<int64_t>(0, offset);
-  return square.pad({{below, right}, {right, below}});
+  return as_op("diag", [&] { return square.pad({{below, right}, {right, below}}); });
 }
 
 Tensor unfold(const Tensor& x, int axis, int64_t size, int64_t step) {
@@ -289,7 +305,7 @@ Tensor unfold(const Tensor& x, int axis, int64_t size, int64_t step) {
   std::vector<int64_t> shape = x.shape();
   shape[static_cast<size_t>(axis)] = count;
   shape.insert(shape.begin() + axis + 1, size);
-  return moveaxis(windows.reshape(shape), axis + 1, -1);
+  return as_op("unfold", [&] { return moveaxis(windows.reshape(shape), axis + 1, -1); });
 }
 
 Tensor pad(const Tensor& x, std::vector<std::pair<int64_t, int64_t>> pairs, PadMode mode) {

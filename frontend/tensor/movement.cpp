@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 
+#include "core/support/as_op.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
 #include "frontend/tensor/sizes.hpp"
@@ -44,7 +45,9 @@ Tensor reshape(const Tensor& x, const Sizes& sizes) {
   } else {
     check_count("reshape", shape);
   }
-  return make_tensor(x.context(), builder_of(x).reshape(node_of(x), std::move(shape)));
+  return as_op("reshape", [&] {
+    return make_tensor(x.context(), builder_of(x).reshape(node_of(x), std::move(shape)));
+  });
 }
 
 Tensor broadcast_to(const Tensor& x, const Sizes& sizes) {
@@ -52,11 +55,16 @@ Tensor broadcast_to(const Tensor& x, const Sizes& sizes) {
   TN_REQUIRE(same_shape(broadcast_shapes("broadcast_to", dims_of(x), shape), shape),
              "[broadcast_to] expected a shape that {} broadcasts to, got {}", to_string(dims_of(x)),
              to_string(shape));
-  return make_tensor(x.context(), broadcast_to(builder_of(x), node_of(x), shape));
+  return as_op("broadcast_to", [&] {
+    return make_tensor(x.context(), broadcast_to(builder_of(x), node_of(x), shape));
+  });
 }
 
 Tensor transpose(const Tensor& x, const Axes& axes) {
   std::vector<int> order;
+  TN_REQUIRE(axes.empty() || static_cast<int>(axes.size()) == x.rank(),
+             "[transpose] expected none or all of {} axes, got {}", x.rank(), axes.size());
+  normalise_axes("transpose", axes, x.rank());  // each once
   for (const int axis : axes) order.push_back(normalise_axis("transpose", axis, x.rank()));
   for (int axis = x.rank() - 1; axes.empty() && axis >= 0; --axis) order.push_back(axis);
   return make_tensor(x.context(), builder_of(x).permute(node_of(x), std::move(order)));
@@ -70,7 +78,10 @@ Tensor swapaxes(const Tensor& x, int axis1, int axis2) {
   return x.transpose(std::move(axes));
 }
 
-Tensor matrix_transpose(const Tensor& x) { return x.swapaxes(-2, -1); }
+Tensor matrix_transpose(const Tensor& x) {
+  TN_REQUIRE(x.rank() >= 2, "[matrix_transpose] expected a rank of 2 or more, got {}", x.rank());
+  return x.swapaxes(-2, -1);
+}
 
 Tensor flip(const Tensor& x, const Axes& axis) {
   return make_tensor(x.context(),
@@ -100,6 +111,7 @@ namespace {
 /// Every step-th element of an axis, from the first on: rows of `step`, of which the first column
 /// stays.
 Tensor every(const Tensor& x, size_t axis, int64_t step) {
+  check_room("slice", x, 1);
   Shape shape = dims_of(x);
   const Dim extent = shape[axis], count = ceil_div(extent, step);
   std::vector<std::pair<Dim, Dim>> pairs(shape.size(), {Dim(0), Dim(0)});
@@ -135,6 +147,12 @@ Tensor slice(const Tensor& x, std::vector<Slice> ranges) {
       begin = last ? from_end(*last) + 1 : Dim(0);
       reversed.push_back(static_cast<int>(axis));
     }
+    const bool ends_inside =
+        begin.min() >= 0 && at_most(begin, extent) && end.min() >= 0 && at_most(end, extent);
+    TN_REQUIRE(!ends_inside || !first || !last || at_most(begin, end),
+               "[slice] expected a range that goes {} on axis {}, got {}:{}:{}",
+               step < 0 ? "down, as its step does," : "up", axis, first->text(), last->text(),
+               step);
     TN_REQUIRE(begin.min() >= 0 && at_most(begin, end) && at_most(end, extent),
                "[slice] expected a range inside [0, {}) on axis {}, got {}:{}", to_string(extent),
                axis, first ? first->text() : to_string(step < 0 ? extent - 1 : Dim(0)),
@@ -168,7 +186,9 @@ Tensor expand_dims(const Tensor& x, const Axes& axis) {
   Shape shape = dims_of(x);
   for (const int at : normalise_axes("expand_dims", axis, x.rank() + static_cast<int>(axis.size())))
     shape.insert(shape.begin() + at, Dim(1));
-  return make_tensor(x.context(), builder_of(x).reshape(node_of(x), std::move(shape)));
+  return as_op("expand_dims", [&] {
+    return make_tensor(x.context(), builder_of(x).reshape(node_of(x), std::move(shape)));
+  });
 }
 
 Tensor ravel(const Tensor& x) { return x.reshape({size_of(product(dims_of(x)))}); }

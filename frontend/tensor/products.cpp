@@ -138,6 +138,7 @@ class Einsum {
   }
 
   void add(const std::string& word, const Tensor& x) {
+    parsed(word, 0);  // what is no letter is told first
     const bool any = word.find("...") != std::string::npos;
     const int letters = static_cast<int>(word.size()) - (any ? 3 : 0);
     const int left = x.rank() - letters;
@@ -397,6 +398,8 @@ Tensor outer(const Tensor& a, const Tensor& b) {
 
 Tensor kron(const Tensor& a, const Tensor& b) {
   const int rank = std::max(a.rank(), b.rank());
+  TN_REQUIRE(2 * rank <= static_cast<int>(kMaxRank), "[kron] expected ranks of at most {}, got {}",
+             kMaxRank / 2, rank);
   std::vector<int64_t> x, y, whole;
   for (int axis = 0; axis < rank; ++axis) {
     const int in_a = axis - (rank - a.rank()), in_b = axis - (rank - b.rank());

@@ -2,6 +2,7 @@
 // Quantiles: a sort, and two neighbours for each.
 #include <cmath>
 
+#include "core/support/as_op.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
 #include "tenon/sort.hpp"
@@ -71,6 +72,9 @@ Tensor quantile(const Tensor& x, const std::vector<double>& q, const Axes& axis,
   const Tensor sorted = sort(rows.values);
   // NaN stands last.
   const Tensor last = sorted.take(-1, -1);
+  TN_REQUIRE(rows.shape.size() < kMaxRank,
+             "[quantile] expected a result of at most {} axes, got {}", kMaxRank - 1,
+             rows.shape.size());
   std::vector<Tensor> results;
   for (const double one : q) {
     const Tensor found = where(is_nan(last), last, at_quantile(sorted, one, method));
@@ -83,8 +87,13 @@ Tensor quantile(const Tensor& x, double q, const Axes& axis, bool keepdims, Quan
   return quantile(x, std::vector<double>{q}, axis, keepdims, method).squeeze(0);
 }
 
+Tensor quantile(const Tensor& x, std::initializer_list<double> q, const Axes& axis, bool keepdims,
+                Quantile method) {
+  return quantile(x, std::vector<double>(q), axis, keepdims, method);
+}
+
 Tensor median(const Tensor& x, const Axes& axis, bool keepdims) {
-  return quantile(x, 0.5, axis, keepdims);
+  return as_op("median", [&] { return quantile(x, 0.5, axis, keepdims); });
 }
 
 }  // namespace tenon

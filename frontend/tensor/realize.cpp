@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "core/ir/substitute.hpp"
+#include "core/support/as_op.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
 #include "frontend/tensor/origin.hpp"
@@ -306,17 +307,19 @@ TENON_READ(bool)
 TENON_READ(int8_t)
 TENON_READ(int16_t)
 TENON_READ(int32_t)
-TENON_READ(int64_t)
+TENON_READ(long)
+TENON_READ(long long)
 TENON_READ(uint8_t)
 TENON_READ(uint16_t)
 TENON_READ(uint32_t)
-TENON_READ(uint64_t)
+TENON_READ(unsigned long)
+TENON_READ(unsigned long long)
 TENON_READ(float)
 TENON_READ(double)
 #undef TENON_READ
 
 Tensor to(const Tensor& x, const std::string& device) {
-  const std::string id = runtime_of(x.context()).device(device).id();
+  const std::string id = as_op("to", [&] { return runtime_of(x.context()).device(device).id(); });
   return make_tensor(x.context(), builder_of(x).copy(node_of(x), id));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sums, products, extremes, and what is made of them.
+#include "core/support/as_op.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
 #include "frontend/tensor/formula.hpp"
@@ -16,8 +17,15 @@ Tensor reduce(const char* name, Op op, const Tensor& x, const Axes& axes, bool k
   return keepdims ? kept : drop_axes(kept, reduced);
 }
 
+/// Floats have a largest and a smallest one that stand for none; integers have not.
+void require_integers(const char* op, const Tensor& x, const Axes& axis) {
+  if (!is_int(x.dtype())) return;
+  const Dim count = count_over(x, normalise_axes(op, axis, x.rank()));
+  TN_REQUIRE(!count.is_const(0), "[{}] expected at least one integer to reduce, got none", op);
+}
+
 void require_float(const char* op, const Tensor& x) {
-  TN_REQUIRE(is_float(x.dtype()), "[{}] expected a float dtype, got {}; use cast", op,
+  TN_REQUIRE(is_float(x.dtype()), "[{}] expected a float dtype, got {}; use astype", op,
              dtype_name(x.dtype()));
 }
 
@@ -30,9 +38,11 @@ Tensor prod(const Tensor& x, const Axes& axis, bool keepdims, std::optional<DTyp
   return reduce("prod", Op::MUL, rounded(x, dtype.value_or(total_dtype(x))), axis, keepdims);
 }
 Tensor max(const Tensor& x, const Axes& axis, bool keepdims) {
+  require_integers("max", x, axis);
   return reduce("max", Op::MAX, x, axis, keepdims);
 }
 Tensor min(const Tensor& x, const Axes& axis, bool keepdims) {
+  require_integers("min", x, axis);
   return reduce("min", Op::MIN, x, axis, keepdims);
 }
 
@@ -66,8 +76,10 @@ Tensor layer_norm(const Tensor& x, const Axes& axis, double epsilon) {
     const Tensor moved = g.mean(axes, /*keepdims=*/true), scaled = (g * y).mean(axes, true);
     return scale(centred(v)) * (g - moved - y * scaled);
   };
-  return in_float(x, [&](const Tensor& v) {  // squares may be beyond a narrow float
-    return with_gradient("layer_norm", v, value, gradient);
+  return as_op("layer_norm", [&] {
+    return in_float(x, [&](const Tensor& v) {  // squares may be beyond a narrow float
+      return with_gradient("layer_norm", v, value, gradient);
+    });
   });
 }
 
@@ -75,12 +87,14 @@ Tensor matmul(const Tensor& a, const Tensor& b, Precision precision) {
   TN_REQUIRE(a.rank() >= 1 && b.rank() >= 1,
              "[matmul] expected tensors of rank 1 or more, got ranks {} and {}", a.rank(),
              b.rank());
+  check_room("matmul", a, 1);
+  check_room("matmul", b, 1);
+  const Shape &rows = dims_of(a), &columns = dims_of(b);
+  TN_REQUIRE(rows.back() == columns[columns.size() - std::min<size_t>(columns.size(), 2)],
+             "[matmul] expected {} and {}, got {} and {}", rows.size() == 1 ? "[k]" : "[.., m, k]",
+             columns.size() == 1 ? "[k]" : "[.., k, n]", to_string(rows), to_string(columns));
   if (a.rank() == 1) return a.expand_dims(0).matmul(b, precision).squeeze(b.rank() == 1 ? 0 : -2);
   if (b.rank() == 1) return a.matmul(b.expand_dims(-1), precision).squeeze(-1);
-  const Shape &rows = dims_of(a), &columns = dims_of(b);
-  TN_REQUIRE(rows.back() == columns[columns.size() - 2],
-             "[matmul] expected [.., m, k] and [.., k, n], got {} and {}", to_string(rows),
-             to_string(columns));
   broadcast_shapes("matmul", Shape(rows.begin(), rows.end() - 2),
                    Shape(columns.begin(), columns.end() - 2));
   // Products of narrow floats are exact in f32, which is also what matrix units sum in.

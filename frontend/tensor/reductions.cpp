@@ -2,6 +2,7 @@
 // Sums, extremes and questions over axes.
 #include <cmath>
 
+#include "core/support/as_op.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
 #include "frontend/tensor/float_parts.hpp"
@@ -100,7 +101,7 @@ Tensor var(const Tensor& x, const Axes& axis, bool keepdims, double ddof) {
 }
 
 Tensor stddev(const Tensor& x, const Axes& axis, bool keepdims, double ddof) {
-  const Tensor square = var(as_real(x), axis, keepdims, ddof);
+  const Tensor square = as_op("stddev", [&] { return var(as_real(x), axis, keepdims, ddof); });
   const Tensor none = square == 0;  // there its gradient is 0
   return rounded(where(none, 0, where(none, 1, square).sqrt()), real_dtype(x));
 }

@@ -110,6 +110,7 @@ Tensor scan_along(const Combination& by, const Tensor& x, int axis) {
 Tensor scan(const char* op, const Combination& by, const Tensor& x, const Axes& axis,
             DType inside) {
   const std::optional<int> at = one_axis(op, axis, x.rank());
+  if (at) check_room(op, x, 1);
   if (!at) return scan(op, by, x.ravel(), 0, inside);
   Tensor wide = rounded(x, inside);
   if (x.size() == 0) return wide;

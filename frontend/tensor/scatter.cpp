@@ -3,6 +3,7 @@
 // the rest runs of equal positions are combined first.
 #include <fmt/ranges.h>
 
+#include "core/support/as_op.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
 #include "frontend/tensor/sizes.hpp"
@@ -13,7 +14,9 @@ namespace tenon {
 namespace {
 
 /// Positions as i64, those below zero counted from the end. Whatever is outside stays outside.
-Tensor from_begin(const char* op, const Tensor& index, const Dim& extent) {
+Tensor from_begin(const char* op, const Tensor& x, const Tensor& given, const Dim& extent) {
+  const Tensor index =
+      is_number(given) ? filled(x, {}, *given.state()->number, given.dtype()) : given;
   TN_REQUIRE(is_int(index.dtype()), "[{}] expected an index of integers, got {}", op,
              dtype_name(index.dtype()));
   if (!is_signed(index.dtype())) return as_positions(index);
@@ -49,7 +52,9 @@ Tensor scatter_runs(const Tensor& x, const Tensor& index, const Tensor& values, 
 
 Tensor take_along_axis(const Tensor& x, const Tensor& indices, int axis) {
   const int at = normalise_axis("take_along_axis", axis, x.rank());
-  return x.gather(at, from_begin("take_along_axis", indices, count_over(x, {at})));
+  return as_op("take_along_axis", [&] {
+    return x.gather(at, from_begin("take_along_axis", x, indices, count_over(x, {at})));
+  });
 }
 
 Tensor put_along_axis(const Tensor& x, const Tensor& indices, const Tensor& values, int axis,
@@ -60,13 +65,14 @@ Tensor put_along_axis(const Tensor& x, const Tensor& indices, const Tensor& valu
              to_string(dims_of(values)), to_string(dims_of(indices)));
   TN_REQUIRE(x.dtype() == values.dtype(), "[put_along_axis] expected values of {}, got {}",
              dtype_name(x.dtype()), dtype_name(values.dtype()));
-  const Tensor to = from_begin("put_along_axis", indices, count_over(x, {at}));
+  const Tensor to = from_begin("put_along_axis", x, indices, count_over(x, {at}));
   if (product(dims_of(indices)).is_const(0) || product(dims_of(x)).is_const(0)) return x;
+  const auto scattered = [&](const auto& f) { return as_op("put_along_axis", f); };
   switch (combine) {
     case Combine::kReplace:
-      return x.scatter(at, to, values);
+      return scattered([&] { return x.scatter(at, to, values); });
     case Combine::kAdd:
-      return x.scatter_add(at, to, values);
+      return scattered([&] { return x.scatter_add(at, to, values); });
     case Combine::kMean: {
       TN_REQUIRE(is_float(x.dtype()), "[put_along_axis] expected a float dtype for a mean, got {}",
                  dtype_name(x.dtype()));
@@ -74,8 +80,13 @@ Tensor put_along_axis(const Tensor& x, const Tensor& indices, const Tensor& valu
       const Tensor count = constant_like(wide, 1).scatter_add(at, to, ones);
       return rounded(wide.scatter_add(at, to, as_real(values)) / count, x.dtype());
     }
-    default:
+    case Combine::kMul:
+    case Combine::kMax:
+    case Combine::kMin:
       break;
+    default:
+      fail(ErrorKind::kInvalid, "[put_along_axis] expected one of Combine, got {}",
+           static_cast<int>(combine));
   }
   return last_to_axis(
       scatter_runs(axis_to_last(x, at), axis_to_last(to, at), axis_to_last(values, at), combine),

@@ -22,8 +22,8 @@ Context& ContextRef::get() const {
 
 const std::shared_ptr<Tensor::State>& Tensor::state() const {
   TN_REQUIRE(state_ != nullptr,
-             "[tensor] expected a Tensor, got one without a value: it was "
-             "moved from, or is a parameter of a layer or a model made without a key");
+             "[tensor] expected a Tensor, got one without a value: it was made of nothing or moved "
+             "from, or is a parameter of a layer or a model made without a key");
   TN_REQUIRE(state_->given_to.empty(),
              "[tensor] expected a Tensor with a value, got one that was donated to [{}]; use what "
              "that returned",
@@ -95,6 +95,10 @@ void check_count(const char* op, const Shape& shape) {
   }
   for (const Dim& dim : shape)
     TN_REQUIRE(dim.min() >= 0, "[{}] expected sizes of at least 0, got {}", op, to_string(shape));
+}
+
+void Axes::out_of_range(uint64_t axis) {
+  fail(ErrorKind::kInvalid, "[axes] expected an axis below 2^31, got {}", axis);
 }
 
 std::optional<int> one_axis(const char* op, const Axes& axis, int rank) {

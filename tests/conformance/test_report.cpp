@@ -5,6 +5,8 @@
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "conformance/cases/choices.hpp"
 #include "conformance/cases/graphs/coverage.hpp"
@@ -120,6 +122,54 @@ TEST_CASE("a damaged report.json is an error or a report, never a crash") {
   CHECK(refused > 5000);
   CHECK_THROWS_AS(parse_report("{}"), Error);
   CHECK_THROWS_AS(parse_report("[1, 2"), Error);
+}
+
+TEST_CASE("a report.json of another hand is refused by the key") {
+  const auto whole = nlohmann::ordered_json::parse(to_json(sample_report()));
+  const auto with = [&](const char* place, const nlohmann::ordered_json& value) {
+    auto changed = whole;
+    changed[nlohmann::ordered_json::json_pointer(place)] = value;
+    return changed.dump();
+  };
+  const std::tuple<const char*, nlohmann::ordered_json, const char*> bad[] = {
+      {"/format", "another", "[report] format: expected \"tenon-conformance report\", got"},
+      {"/version", 2, "version: expected version 1, got 2"},
+      {"/seed", -1, "seed: expected a whole number below 2^64, got -1"},
+      {"/jobs", 1e308, "jobs: expected a whole number in [1, 2147483647], got 1e+308"},
+      {"/notes", "x", "notes: expected an array, got \"x\""},
+      {"/notes", {1}, "notes[0]: expected a text, got 1"},
+      {"/seconds", -1, "seconds: expected a number of 0 or more, got -1"},
+      {"/counts/PASS", 0.5, "counts.PASS: expected a whole number up to 2^53, got 0.5"},
+      {"/counts/PASS", uint64_t{1} << 63, "counts.PASS: expected a whole number up to 2^53, got"},
+      {"/counts", nlohmann::ordered_json::array(), "counts: expected an object, got []"},
+      {"/failures", nlohmann::ordered_json::object(), "failures: expected an array, got {}"},
+      {"/failures/0/op", 3, "failures[0].op: expected a text, got 3"},
+      {"/failures/0/nodes", 1e308, "failures[0].nodes: expected a whole number in [0, 2147483647]"},
+      {"/cells/1/worst_ulp", "huge", "cells[1].worst_ulp: expected a number, inf, -inf or nan"},
+      {"/cells/0/layouts/x", -3, "cells[0].layouts.x: expected a whole number up to 2^53, got -3"},
+      {"/profile/needed", {"nosuch"}, "profile.needed: expected names of freedoms"},
+      {"/coverage/pairs", nullptr, "coverage.pairs: expected a whole number up to 2^53, got null"},
+  };
+  for (const auto& [place, value, words] : bad) {
+    CAPTURE(place);
+    CHECK_THROWS_WITH(parse_report(with(place, value)), Catch::Matchers::ContainsSubstring(words));
+  }
+  auto without = whole;
+  without.erase("digest");
+  CHECK_THROWS_WITH(parse_report(without.dump()),
+                    Catch::Matchers::ContainsSubstring("digest: expected a value, got none"));
+}
+
+TEST_CASE("a deeply nested report.json is refused, not recursed into") {
+  std::string text = to_json(sample_report());
+  const std::string key = "\"properties\": ";
+  const size_t at = text.find(key) + key.size();
+  std::string deep;
+  for (int i = 0; i < 100000; ++i) deep += "{\"a\":";
+  deep += "1" + std::string(100000, '}');
+  text.insert(at, deep + ", \"x\": ");
+  CHECK_THROWS_WITH(parse_report(text), Catch::Matchers::ContainsSubstring("[json] byte") &&
+                                            Catch::Matchers::ContainsSubstring("at most 64 deep"));
 }
 
 TEST_CASE("expectations are strict both ways") {

@@ -56,6 +56,9 @@ def tests(log):
 
 
 def main(build="build"):
+    if not os.path.exists(os.path.join(build, ".ninja_log")):
+        print(f"build_times: expected a folder that Ninja built in, got {build!r}", file=sys.stderr)
+        sys.exit(2)
     modules = collections.defaultdict(lambda: [0.0, 0])
     for output, seconds in steps(os.path.join(build, ".ninja_log")):
         module = modules[module_of(output)]

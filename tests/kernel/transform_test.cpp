@@ -71,6 +71,50 @@ TEST_CASE("malformed lists name the column and what was expected") {
     CHECK_THROWS_WITH(parse_transforms(text), ContainsSubstring(message));
 }
 
+TEST_CASE("what a message quotes is printable, and a list has an end") {
+  const auto refused = [](std::string_view text) {
+    try {
+      parse_transforms(text);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(refused(std::string_view("split a0 8\0 junk\x1b", 17)).find("\"8\u2400\"") !=
+        std::string::npos);
+  CHECK(refused(std::string(39, 'x') + "\u00e9") ==
+        "[transform] column 1: expected a transform, got \"" + std::string(39, 'x') + "...\"");
+  std::string many;
+  for (size_t i = 0; i < kMostTransforms; ++i) many += "unroll a0;";
+  CHECK(parse_transforms(many).size() == kMostTransforms);
+  CHECK(refused(many + "unroll a0").find("expected at most 256 transforms") != std::string::npos);
+}
+
+TEST_CASE("edges do not become all that there is") {
+  const auto refused = [](const char* list) {
+    Kernel kernel = matmul();
+    for (const WrittenTransform& step : parse_transforms(list))
+      if (const std::optional<Refusal> no = try_apply(kernel, step)) return no->message;
+    return std::string();
+  };
+  CHECK(refused("pad a0 32; pad a1 64; pad r0 128") == "");
+  CHECK(refused("pad a0 1048576") ==
+        "[transform] pad a0 1048576: expected at most 2.15e+09 "
+        "iterations, got 3.22e+09");
+  CHECK_THAT(refused("split a0 1073741824"), ContainsSubstring("expected at most 2.15e+09"));
+  // No step adds much, all of them do.
+  CHECK_THAT(refused("pad a0 65536; split a0 1; pad a0.i 65536; fuse a0.o a0.i"),
+             ContainsSubstring("[transform] pad a0"));
+  // What the core itself refuses says of which transform.
+  std::string name = "a0", list;
+  for (int i = 0; i < 140; ++i) {
+    list += "split " + name + " 1;";
+    name += ".o";
+  }
+  CHECK_THAT(refused(list.c_str()), ContainsSubstring("[transform] split a0.o.o") &&
+                                        ContainsSubstring("expected at most 256 axes"));
+}
+
 TEST_CASE("split guards a tail only where there is one") {
   CHECK_THAT(after(matmul(), "split a0 12"), !ContainsSubstring("real where"));
   CHECK_THAT(after(matmul(), "split a0 12"), ContainsSubstring("for a0.o in 2\n"));

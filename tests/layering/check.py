@@ -44,7 +44,7 @@ MODULES = {
     "frontend/tensor": ["core/include", "core/support", "core/expr", "core/ir", "core/autodiff", "core/reference", "core/runtime", "core/device",
                         "core/schedule"],
     "frontend/nn/include": ["core/include", "frontend/tensor/include", "frontend/formats/include"],
-    "frontend/nn": ["core/include", "core/support/error.hpp", "frontend/tensor/include", "frontend/formats/include"],
+    "frontend/nn": ["core/include", "core/support/as_op.hpp", "core/support/error.hpp", "frontend/tensor/include", "frontend/formats/include"],
     "frontend/formats/include": ["core/include", "frontend/tensor/include"],
     "frontend/formats": ["core/include", "core/support/error.hpp", "frontend/tensor/include"],
     "frontend/data/include": ["core/include", "frontend/tensor/include"],

@@ -3,6 +3,8 @@
 // them.
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <limits>
 
 #include "tenon/nn/nn.hpp"
 #include "tenon/tenon.hpp"
@@ -378,6 +380,46 @@ TEST_CASE("rates follow their formulas") {
         nn::piecewise({3, 3}, {1, 2, 3});
       },
       "[nn.piecewise] expected steps in order, got 3 and 3");
+}
+
+TEST_CASE("a layer that no input could be given to is refused when it is made") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::pair<std::function<void()>, const char*> rows[] = {
+      {[] { nn::Conv2d(1, 1, 3, {.stride = 0}); },
+       "[nn.conv] expected strides and dilations above"},
+      {[] { nn::Conv2d(1, 1, 3, {.dilation = 0}); }, "[nn.conv] expected strides and dilations"},
+      {[] { nn::Conv1d(1, 1, 3, {.padding = -1}); }, "paddings of 0 or more, got 1, 1 and -1"},
+      {[] { nn::Conv3d(1, 1, 0); }, "[nn.conv] expected windows above 0, got 0"},
+      {[] { nn::ConvTranspose2d(1, 1, 3, {.stride = -1}); },
+       "[nn.conv_transpose] expected strides"},
+      {[] { nn::MaxPool2d(0); }, "[nn.max_pool] expected windows, strides and dilations above 0"},
+      {[] {
+         nn::MaxPool2d(2, {.strides = {0, 1}});
+       },
+       "[nn.max_pool] expected windows, strides"},
+      {[] { nn::AvgPool1d(2, {.padding = {2}}); }, "[nn.avg_pool] expected a padding of 0 to half"},
+      {[] { nn::AvgPool2d(2, {.strides = {1}}); },
+       "[nn.avg_pool] expected an option for each of 2"},
+      {[] { nn::FractionalMaxPool2d(2, 0); }, "[nn.fractional_max_pool] expected windows"},
+      {[] { nn::PixelShuffle(0); }, "[nn.pixel_shuffle] expected a factor in [1, 2^15), got 0"},
+      {[] { nn::PixelUnshuffle(-2); }, "[nn.pixel_unshuffle] expected a factor in [1, 2^15), got"},
+      {[] { nn::Upsample(0); }, "[nn.upsample] expected a factor above 0, got 0"},
+      {[=] { nn::LayerNorm({2}, {.epsilon = nan}); },
+       "[nn.layer_norm] expected epsilon in [0, inf)"},
+      {[=] { nn::RMSNorm(2, {.epsilon = -1}); }, "[nn.rms_norm] expected epsilon in [0, inf)"},
+      {[=] { nn::GroupNorm(1, 2, {.epsilon = nan}); },
+       "[nn.group_norm] expected epsilon in [0, inf)"},
+      {[=] { nn::BatchNorm(2, {.epsilon = nan}); }, "[nn.batch_norm] expected epsilon in [0, inf)"},
+      {[=] { nn::BatchNorm(2, {.momentum = nan}); }, "[nn.batch_norm] expected momentum in [0, 1]"},
+      {[] { nn::BatchNorm(0); }, "[nn.batch_norm] expected channels above 0, got 0"},
+      {[=] { nn::MultiHeadAttention(4, 2, {.dropout = nan}); }, "[nn.dropout] expected a rate in"},
+      {[=] { nn::LSTM(4, 2, {.dropout = 1}); }, "[nn.dropout] expected a rate in [0, 1), got 1"},
+      {[] { nn::Linear(0, 1); }, "[nn.linear] expected sizes above 0, got 0 and 1"},
+  };
+  for (const auto& [make, words] : rows) {
+    CAPTURE(words);
+    refuses(make, words);
+  }
 }
 
 }  // namespace tenon::test

@@ -2,6 +2,9 @@
 // Optimizers made of others: what they keep, and what they refuse.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <functional>
+#include <limits>
+#include <tuple>
 
 #include "tenon/nn/nn.hpp"
 #include "tenon/tenon.hpp"
@@ -25,7 +28,8 @@ std::vector<std::string> names(const nn::Optimizer& optimizer, nn::Linear& model
 
 TEST_CASE("each part of a partition keeps what its own parameters need") {
   nn::Linear model(3, 2, Key(1));
-  const nn::Optimizer optimizer = nn::partition(is_matrix, nn::muon(), nn::adam(0.1));
+  const nn::Optimizer optimizer =
+      nn::partition(is_matrix, nn::muon(), nn::adam({.learning_rate = 0.1}));
   nn::OptimizerState state = optimizer.init(model);
   CHECK(names(optimizer, model, state) ==
         std::vector<std::string>{"chosen.momentum.trace.weight", "chosen.rate.count",
@@ -57,6 +61,104 @@ TEST_CASE("a clip before scale_loss would see scaled gradients") {
   CHECK_THROWS_WITH(nn::partition({}, nn::adamw(), nn::sgd()),
                     ContainsSubstring("[nn.partition] expected a function"));
   CHECK_NOTHROW(nn::chain({scaled, nn::ema(0.9)}));
+}
+
+TEST_CASE("every option of an optimizer has a range") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  using Made = std::function<nn::Optimizer(double)>;
+  const std::tuple<const char*, Made, std::vector<double>> rows[] = {
+      {"factor in (-inf, inf)", [](double v) { return nn::scale(v); }, {}},
+      {"decay in [0, 1)", [](double v) { return nn::trace(v); }, {-1, 1}},
+      {"b1 in [0, 1)", [](double v) { return nn::scale_by_adam(v); }, {-1, 1}},
+      {"b2 in [0, 1)", [](double v) { return nn::scale_by_adam(0.9, v); }, {-1, 1}},
+      {"eps in [0, inf)", [](double v) { return nn::scale_by_adam(0.9, 0.99, v); }, {-1}},
+      {"decay in [0, 1)", [](double v) { return nn::scale_by_rms(v); }, {-1, 1}},
+      {"eps in [0, inf)", [](double v) { return nn::scale_by_rms(0.9, v); }, {-1}},
+      {"initial_accumulator_value in [0, inf)", [](double v) { return nn::scale_by_rss(v); }, {-1}},
+      {"eps in [0, inf)", [](double v) { return nn::scale_by_rss(0, v); }, {-1}},
+      {"b1 in [0, 1)", [](double v) { return nn::scale_by_lion(v); }, {-1, 1}},
+      {"b2 in [0, 1)", [](double v) { return nn::scale_by_lion(0.9, v); }, {-1, 1}},
+      {"max_norm in (0, inf)", [](double v) { return nn::clip_by_global_norm(v); }, {-1, 0}},
+      {"limit in (0, inf)", [](double v) { return nn::clip_by_value(v); }, {-1, 0}},
+      {"beta2_decay in (-inf, 0)", [](double v) { return nn::scale_by_factored_rms(v); }, {0, 1}},
+      {"eps in [0, inf)", [](double v) { return nn::scale_by_factored_rms(-0.8, v); }, {-1}},
+      {"threshold in (0, inf)", [](double v) { return nn::clip_by_block_rms(v); }, {-1, 0}},
+      {"min_scale in [0, inf)", [](double v) { return nn::scale_by_param_block_rms(v); }, {-1}},
+      {"weight_decay in [0, inf)", [](double v) { return nn::add_decayed_weights(v); }, {-1}},
+      {"decay in [0, 1)", [](double v) { return nn::ema(v); }, {-1, 1}},
+      {"a rate in [0, inf)", [](double v) { return nn::sgd({.learning_rate = v}); }, {-1}},
+      {"decay in [0, 1)", [](double v) { return nn::sgd({.momentum = v}); }, {-1, 1}},
+      {"weight_decay in [0, inf)", [](double v) { return nn::sgd({.weight_decay = v}); }, {-1}},
+      {"a rate in [0, inf)", [](double v) { return nn::adam({.learning_rate = v}); }, {-1}},
+      {"eps in [0, inf)", [](double v) { return nn::adamw({.eps = v}); }, {-1}},
+      {"weight_decay in [0, inf)", [](double v) { return nn::adamw({.weight_decay = v}); }, {-1}},
+      {"eps in [0, inf)", [](double v) { return nn::rmsprop({.eps = v}); }, {-1}},
+      {"decay in [0, 1)", [](double v) { return nn::rmsprop({.momentum = v}); }, {-1, 1}},
+      {"eps in [0, inf)", [](double v) { return nn::adagrad({.eps = v}); }, {-1}},
+      {"weight_decay in [0, inf)", [](double v) { return nn::lion({.weight_decay = v}); }, {-1}},
+      {"eps in [0, inf)", [](double v) { return nn::lamb({.eps = v}); }, {-1}},
+      {"decay in [0, 1)", [](double v) { return nn::muon({.momentum = v}); }, {-1, 1}},
+      {"eps1 in [0, inf)", [](double v) { return nn::adafactor({.eps1 = v}); }, {-1}},
+      {"eps2 in [0, inf)", [](double v) { return nn::adafactor({.eps2 = v}); }, {-1}},
+      {"d in (0, inf)", [](double v) { return nn::adafactor({.d = v}); }, {-1, 0}},
+      {"weight_decay in [0, inf)",
+       [](double v) { return nn::adafactor({.weight_decay = v}); },
+       {-1}},
+      {"tolerance_grad in [0, inf)",
+       [](double v) { return nn::lbfgs({.tolerance_grad = v}); },
+       {-1}},
+      {"tolerance_change in [0, inf)",
+       [](double v) { return nn::lbfgs({.tolerance_change = v}); },
+       {-1}},
+      {"peak in [0, inf)",
+       [](double v) { return nn::scale_by_learning_rate(nn::warmup_cosine(v, 1, 9)); },
+       {-1}},
+      {"end in [0, inf)",
+       [](double v) { return nn::scale_by_learning_rate(nn::linear(1, v, 9)); },
+       {-1}},
+      {"factor in (0, inf)",
+       [](double v) { return nn::scale_by_learning_rate(nn::exponential_decay(1, v, 9)); },
+       {-1, 0}},
+      {"a rate in [0, inf)",
+       [](double v) {
+         return nn::scale_by_learning_rate(nn::piecewise({1}, {v, 1}));
+       },
+       {-1}},
+      {"peak in [0, inf)",
+       [](double v) { return nn::scale_by_learning_rate(nn::inverse_sqrt(v, 9)); },
+       {-1}},
+  };
+  for (const auto& [words, make, outside] : rows) {
+    std::vector<double> all = outside;
+    for (const double value : {nan, inf, -inf}) all.push_back(value);
+    for (const double value : all) {
+      CAPTURE(words, value);
+      CHECK_THROWS_WITH(make(value), ContainsSubstring(std::string("expected ") + words + ", got"));
+    }
+  }
+}
+
+TEST_CASE("what takes updates for final comes last") {
+  CHECK_THROWS_WITH(
+      nn::chain({nn::ema(0.5), nn::sgd()}),
+      ContainsSubstring("[nn.chain] expected mean as the last piece, got rate after"));
+  const nn::Optimizer averaged = nn::chain({nn::sgd(), nn::ema(0.5)});
+  for (const nn::Optimizer& around : {nn::multi_steps(averaged, 2), nn::scale_loss(averaged),
+                                      nn::partition(is_matrix, averaged, averaged)})
+    CHECK_THROWS_WITH(nn::chain({around, nn::scale(2)}), ContainsSubstring("as the last piece"));
+  CHECK_NOTHROW(nn::partition(is_matrix, averaged, averaged));
+}
+
+TEST_CASE("a gradient that does not fit names its parameter and both types") {
+  nn::Linear model(3, 2, Key(1));
+  const nn::Optimizer optimizer = nn::sgd();
+  nn::OptimizerState state = optimizer.init(model);
+  CHECK_THROWS_WITH(optimizer.update(model, {ones({2, 3}), ones({3})}, state),
+                    ContainsSubstring("bias: expected a gradient of floats [2], got f32[3]"));
+  CHECK_THROWS_WITH(
+      optimizer.update(model, {ones({2, 3}, DType::kI32), ones({2})}, state),
+      ContainsSubstring("weight: expected a gradient of floats [2, 3], got i32[2, 3]"));
 }
 
 }  // namespace tenon::test

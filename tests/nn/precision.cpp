@@ -111,7 +111,7 @@ TEST_CASE("pieces around others refuse what means nothing") {
   on_each_device([](Context& context) {
     const nn::Optimizer sgd = nn::sgd();
     CHECK_THROWS_WITH(nn::multi_steps(sgd, 0), ContainsSubstring("every_k above 0, got 0"));
-    CHECK_THROWS_WITH(nn::ema(1), ContainsSubstring("a decay in [0, 1), got 1"));
+    CHECK_THROWS_WITH(nn::ema(1), ContainsSubstring("decay in [0, 1), got 1"));
     CHECK_THROWS_WITH(nn::scale_loss(sgd, {.begin = 0}), ContainsSubstring("got 0, 2, 0.5"));
     CHECK_THROWS_WITH(nn::scale_loss(sgd, {.backoff = 2}),
                       ContainsSubstring("a backoff in (0, 1]"));

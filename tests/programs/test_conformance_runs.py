@@ -117,6 +117,57 @@ class Resumed(unittest.TestCase):
             self.assertEqual(result.returncode, 2, result.stdout)
             self.assertIn(f'end of cases: "{self.CASES}" then, "{self.CASES + 1}" now', result.stderr)
 
+    def test_a_state_that_another_hand_changed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.interrupted(folder, signal.SIGINT)
+            file = os.path.join(folder, "state.json")
+            with open(file, encoding="utf-8") as saved:
+                state = json.load(saved)
+            changes = [({"next": 99999999}, f"next: expected a case in [0, {self.CASES}], got 99999999"),
+                       ({"next": -1}, "next: expected a whole number below 2^64, got -1"),
+                       ({"next": 1e3}, "next: expected a whole number below 2^64, got 1000.0"),
+                       ({"todo": [[0, 99999999]]}, "todo: expected cases in [0, "),
+                       ({"todo": [[9, 3]]}, "todo[0]: expected a begin up to the end"),
+                       ({"todo": {}}, "todo: expected an array"),
+                       ({"failures": [3]}, "failures[0]: expected an object, got 3"),
+                       ({"dropped": {"a": 0.5}}, "dropped.a: expected a whole number up to 2^53, got 0.5"),
+                       ({"passed": ["x"]}, "passed[0]: expected a whole number"),
+                       ({"report": 7}, "report: expected a text, got 7")]
+            for change, words in changes:
+                with self.subTest(change):
+                    with open(file, "w", encoding="utf-8") as changed:
+                        json.dump({**state, **change}, changed)
+                    result = run("tenon-conformance", *fuzz("--cases", self.CASES, "--resume", folder=folder))
+                    self.assertEqual(result.returncode, 2, result.stdout)
+                    self.assertIn(words, result.stderr)
+            with open(file, "w", encoding="utf-8") as changed:
+                json.dump(state, changed)
+            result = run("tenon-conformance",
+                         *fuzz("--cases", self.CASES, "--resume", "--layers", "cells", folder=folder))
+            self.assertIn('layers: "all" then, "cells" now', result.stderr)
+
+    def test_a_folder_is_for_one_run_at_a_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with start(*fuzz("--time", 60, folder=folder)) as parent:
+                wait_for_cases(folder, 50)
+                second = run("tenon-conformance", *fuzz("--cases", 50, folder=folder))
+                parent.send_signal(signal.SIGINT)
+                parent.communicate(timeout=120)
+            self.assertEqual(second.returncode, 3, second.stdout)
+            self.assertIn("expected a folder that no other run writes to", second.stderr)
+        nowhere = run("tenon-conformance", *fuzz("--cases", 50, folder="/proc/nope"))
+        self.assertEqual(nowhere.returncode, 3, nowhere.stdout)
+        self.assertIn("[report] expected a folder that can be made at /proc/nope", nowhere.stderr)
+
+    def test_limits_and_commands_are_named(self):
+        small = run("tenon-conformance", "fuzz", "--plugin", NULL, "--memory-limit", 1, "--cases", 10)
+        self.assertIn("within the 1 MiB of --memory-limit", small.stdout + small.stderr)
+        unknown = run("tenon-conformance", "nosuch")
+        self.assertEqual(unknown.returncode, 2)
+        self.assertIn("expected list, run, fuzz", unknown.stderr)
+        self.assertIn("got 'nosuch'", unknown.stderr)
+        self.assertNotIn("worker", unknown.stderr)
+
     def test_nothing_to_resume(self):
         with tempfile.TemporaryDirectory() as folder:
             result = run("tenon-conformance", *fuzz("--resume", folder=folder))

@@ -104,6 +104,21 @@ class Devices(unittest.TestCase):
                 self.assertIn(result.returncode, (2, 3), result.stderr)
                 self.assertIn(word, result.stderr)
 
+    def test_variables_that_mean_nothing(self):
+        for name, value, words in (("TENON_DEVICES", "cpu:4294967296", "got '4294967296'"),
+                                   ("TENON_LOG", "", "[TENON_LOG] expected channels out of all, "),
+                                   ("TENON_LOG", "all,", "got ''"), ("TENON_LOG", "cache,,plan", "got ''"),
+                                   ("TENON_LOG", "chache", "got 'chache'"), ("TENON_PROFILE", "yes", "got 'yes'"),
+                                   ("TENON_PLUGINS", "", "[TENON_PLUGINS] expected files"),
+                                   ("TENON_PLUGINS", __file__, "expected a file named libtenon_<backend>.so"),
+                                   ("TENON_PLUGIN_PATH", "relative", "expected absolute folders")):
+            with self.subTest(name=name, value=value):
+                result = run("tenon", "run", SOFTMAX, "--random", 1, **{name: value})
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertIn(words, result.stderr)
+        # What is named well and is not there is the environment's fault.
+        self.assertEqual(run("tenon", "run", SOFTMAX, "--random", 1, TENON_PLUGINS="/none/libtenon_x.so").returncode, 3)
+
     def test_good_selectors(self):
         for selector in ("cpu", "cpu:0", "cpu:all", "cpu:cpu", "cpu@threads=1", "cpu@pool=256M",
                          "warp@optional,cpu", "cpu:0@pool=1G@threads=2"):

@@ -151,6 +151,23 @@ class Run(unittest.TestCase):
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertIn(word, result.stdout)
 
+    def test_transforms_are_read_first_and_name_their_kernel(self):
+        def show(path, transforms):
+            return run("tenon", "show", path, "--stage", "kernel", "--transforms", transforms, TENON_DEVICES="cpu")
+
+        add = self.path("add.tn", "graph add(%x: f32[64, 64]) {\n  %y = add %x, %x\n  return %y\n}\n")
+        plain = show(add, "")
+        self.assertEqual(plain.returncode, 0, plain.stderr)
+        self.assertIn("transforms: none", plain.stdout)
+        none = self.path("none.tn", "graph none(%x: f32[0, 64]) {\n  %y = add %x, %x\n  return %y\n}\n")
+        junk = show(none, "junk")
+        self.assertEqual(junk.returncode, 2, junk.stdout)
+        self.assertIn("[transform] column 1: expected a transform", junk.stderr)
+        self.assertEqual(show(none, "split a0 4").returncode, 0)
+        refused = show(graph("softmax"), "split a9 4")
+        self.assertEqual(refused.returncode, 2, refused.stdout)
+        self.assertRegex(refused.stderr, r"\[show\] kernel \w+: \[transform\] split a9 4: expected an axis")
+
     def test_passes_are_logged_with_their_time(self):
         result = run("tenon", "show", graph("softmax"), "--stage", "program", TENON_DEVICES="cpu", TENON_LOG="compile")
         self.assertEqual(result.returncode, 0, result.stderr)

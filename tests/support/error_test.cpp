@@ -2,9 +2,12 @@
 #include "core/support/error.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
 #include <string>
 
 #include "core/support/log.hpp"
+#include "core/support/parse_json.hpp"
+#include "core/support/printable.hpp"
 
 namespace tenon {
 namespace {
@@ -16,6 +19,33 @@ TEST_CASE("errors carry their kind and message") {
     CHECK(error.kind() == ErrorKind::kOutOfMemory);
     CHECK(std::string(error.what()) == "[pool] expected 8 bytes, got 4");
   }
+}
+
+TEST_CASE("a message that quotes input is printable and whole") {
+  try {
+    fail(ErrorKind::kInvalid, "[x] got '{}'", std::string_view("a\0b\x1b[2J\xc3", 8));
+  } catch (const Error& error) {
+    CHECK(std::string(error.what()) == "[x] got 'a\u2400b\u241b[2J\ufffd'");
+  }
+  CHECK(shortened_text("abc", 3) == "abc");
+  CHECK(shortened_text("abcd", 3) == "abc...");
+  CHECK(shortened_text("ab\u00e9", 3) == "ab...");
+  CHECK(shortened_text("\U0001f600x", 3) == "...");
+  CHECK(shortened_text("\x80\x80\x80\x80\x80", 4) == "\x80\x80\x80\x80...");
+}
+
+TEST_CASE("JSON is nested no deeper than what reads it can bear") {
+  const auto nested = [](int depth) {
+    return std::string(static_cast<size_t>(depth), '[') +
+           std::string(static_cast<size_t>(depth), ']');
+  };
+  CHECK_NOTHROW(check_json_depth(nested(kMostJsonDepth)));
+  CHECK_THROWS_WITH(check_json_depth(nested(kMostJsonDepth + 1)),
+                    "[json] byte 64: expected arrays and objects at most 64 deep, got more");
+  CHECK_THROWS_AS(check_json_depth(std::string(1000, '{')), Error);
+  CHECK_NOTHROW(
+      check_json_depth("\"" + std::string(1000, '[') + "\\\"" + std::string(1000, '{') + "\""));
+  CHECK_NOTHROW(check_json_depth("[][][][]]]]]"));
 }
 
 TEST_CASE("requirements are the caller's mistakes, assertions are ours") {

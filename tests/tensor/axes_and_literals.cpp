@@ -50,7 +50,7 @@ TEST_CASE("an axis that is not there, or twice, is refused") {
     refuses([&] { x.cumsum({0, 1}); }, "[cumsum] expected one axis or none, got 0, 1");
     refuses([&] { x.cumsum(2); }, "[cumsum] expected an axis in [-2, 2), got 2");
     refuses([&] { x.softmax(2); }, "[softmax] expected an axis in [-2, 2), got 2");
-    refuses([&] { x.transpose({0, 0}); }, "[permute] expected each axis once");
+    refuses([&] { x.transpose({0, 0}); }, "[transpose] expected each axis once");
     refuses([&] { x.swapaxes(0, 2); }, "[swapaxes] expected an axis in [-2, 2), got 2");
     refuses([&] { x.expand_dims({0, 0}); }, "[expand_dims] expected each axis once, got 0, 0");
     refuses([&] { x.take(0, 2); }, "[take] expected an axis in [-2, 2), got 2");

@@ -29,8 +29,8 @@ TEST_CASE("offsets of diagonals may be any number") {
     CHECK(diagonal(x, kLeast).size() == 0);
     CHECK(diagonal(x, kMost).size() == 0);
     CHECK(trace(x, kLeast).item<float>() == 0);
-    refuses([&] { diag(x.ravel(), kLeast); }, "[pad] expected sides of at least 0 and below 2^63");
-    refuses([&] { diag(x.ravel(), kMost); }, "[pad] expected sides of at least 0 and below 2^63");
+    refuses([&] { diag(x.ravel(), kLeast); }, "[diag] expected sides of at least 0 and below 2^63");
+    refuses([&] { diag(x.ravel(), kMost); }, "[diag] expected sides of at least 0 and below 2^63");
   });
 }
 

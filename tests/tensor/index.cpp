@@ -13,27 +13,19 @@ TEST_CASE("brackets refuse what is not there") {
     const Tensor x = ones({2, 3}, DType::kF32, context);
     const Tensor whole = arange(2, DType::kI64, context);
     const Tensor flags = ones({3}, DType::kBool, context);
-    refuses([&] { get(x, {2}); }, "[index] expected an index in [-2, 2) on axis 0, got 2");
-    refuses([&] { get(x, {0, -4}); }, "[index] expected an index in [-3, 3)");
-    refuses([&] { get(x, {0, 0, 0}); }, "[index] expected at most 2 indices, got 3");
-    refuses(
-        [&] {
-          get(x, {ellipsis, 0, ellipsis});
-        },
-        "[index] expected at most one ellipsis, got 2");
-    refuses(
-        [&] {
-          get(x, {Slice{0, 1, 0}});
-        },
-        "[index] expected a slice with a step that is not 0");
-    refuses([&] { get(x, {x}); }, "[index] expected an index of integers or bools, got f32");
-    refuses([&] { get(x, {flags}); }, "[index] expected a mask with size 2 for axis 0, got [3]");
-    refuses([&] { get(x, {flags.take(0, 0)}); }, "[index] expected a mask of rank 1 or more");
+    refuses([&] { get(x, {2}); }, "[get] expected an index in [-2, 2) on axis 0, got 2");
+    refuses([&] { get(x, {0, -4}); }, "[get] expected an index in [-3, 3)");
+    refuses([&] { get(x, {0, 0, 0}); }, "[get] expected at most 2 indices, got 3");
+    refuses([&] { get(x, {ellipsis, 0, ellipsis}); }, "[get] expected at most one ellipsis, got 2");
+    refuses([&] { get(x, {Slice{0, 1, 0}}); }, "[get] expected a slice with a step that is not 0");
+    refuses([&] { get(x, {x}); }, "[get] expected an index of integers or bools, got f32");
+    refuses([&] { get(x, {flags}); }, "[get] expected a mask with size 2 for axis 0, got [3]");
+    refuses([&] { get(x, {flags.take(0, 0)}); }, "[get] expected a mask of rank 1 or more");
     refuses(
         [&] {
           get(x, {whole, arange(3, DType::kI64, context)});
         },
-        "[index] expected shapes that broadcast, got [2] and [3]");
+        "[get] expected shapes that broadcast, got [2] and [3]");
     refuses([&] { set(x, {0}, ones({2}, DType::kF32, context)); },
             "[set] expected shapes that broadcast, got [2] and [3]");
     refuses(

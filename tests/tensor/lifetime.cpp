@@ -100,8 +100,8 @@ TEST_CASE("a tensor that was moved from is refused, and can be given a value aga
   Tensor x = ones({2}, DType::kF32, context);
   const Tensor y = std::move(x);
   constexpr const char* kMoved =
-      "expected a Tensor, got one without a value: it was moved from, or is a parameter of a layer "
-      "or a model made without a key";
+      "expected a Tensor, got one without a value: it was made of nothing or moved from, or is a "
+      "parameter of a layer or a model made without a key";
   refuses_use([&] { (void)x.dtype(); }, kMoved);
   refuses_use([&] { (void)x.shape(); }, kMoved);
   refuses_use([&] { (void)x.size(); }, kMoved);

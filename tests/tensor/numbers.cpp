@@ -53,8 +53,8 @@ TEST_CASE("a number that does not fit is refused, and both are named") {
     CHECK(full(1e300, DType::kF32) == "[full] expected a value of f32, got 1e+300");
     CHECK(full(2, DType::kBool) == "[full] expected a value of bool, got 2");
     CHECK(refusal([&] { bytes + 256; }) == "[add] expected a value of u8, got 256");
-    CHECK(refusal([&] { -1 * bytes; }) == "[mul] expected a value of u8, got -1");
-    CHECK(refusal([&] { ints < 3000000000; }) == "[cmplt] expected a value of i32, got 3000000000");
+    CHECK(refusal([&] { -1 * bytes; }) == "[multiply] expected a value of u8, got -1");
+    CHECK(refusal([&] { ints < 3000000000; }) == "[less] expected a value of i32, got 3000000000");
     CHECK(refusal([&] { bytes.pad({{1, 1}}, NAN); }) == "[pad] expected a value of u8, got nan");
     CHECK(refusal([&] { arange(300, DType::kU8, context); }) ==
           "[arange] expected a value of u8, got 299");

@@ -27,7 +27,7 @@ TEST_CASE("reductions refuse what they cannot reduce") {
     refuses([&] { log_softmax(x, {1, 1}); }, "[log_softmax] expected each axis once, got 1, 1");
     refuses([&] { quantile(x, 1.5); }, "[quantile] expected q in [0, 1], got 1.5");
     refuses([&] { quantile(x, std::vector<double>{}); }, "[quantile] expected at least one q");
-    refuses([&] { median(none); }, "[quantile] expected at least one element to reduce, got none");
+    refuses([&] { median(none); }, "[median] expected at least one element to reduce, got none");
   });
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/ir/text/statement.hpp"
+#include "core/support/printable.hpp"
 
 #include <optional>
+
+#include "core/support/printable.hpp"
 
 namespace tenon {
 namespace {
@@ -172,7 +175,7 @@ class Statement {
     const auto value = scalar_from_string(dtype, text);
     if (!value)
       cursor_.error_at(position, fmt::format("expected a value of {}, got {}", dtype_name(dtype),
-                                             sdk::quote(text.substr(0, 40))));
+                                             sdk::quote(shortened_text(text, 40))));
     return *value;
   }
 

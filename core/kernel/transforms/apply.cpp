@@ -340,6 +340,31 @@ std::variant<Transform, Refusal> resolve(Kernel& kernel, const WrittenTransform&
   return out;
 }
 
+namespace {
+
+constexpr double kMostIterations = 0x1p31;  ///< that edges may add up to
+constexpr double kMostGrowth = 16;
+
+/// Of the innermost loops of one nest, the largest of all; sizes of symbols are their bounds.
+double iterations_of(const std::vector<Statement>& body, const Kernel& kernel, double around) {
+  double most = around;
+  for (const Statement& s : body) {
+    const double own = is_loop(s) ? static_cast<double>(kernel.axes[s.axis].extent.max()) : 1;
+    most = std::max(most, iterations_of(s.body, kernel, around * std::max(own, 1.0)));
+  }
+  return most;
+}
+
+/// Edges that pads and splits add may not become all that there is.
+Refused check_iterations(const TransformStep& step) {
+  const double now = iterations_of(step.kernel.body, step.kernel, 1);
+  const double most = std::max(kMostIterations, kMostGrowth * step.kernel.iterations);
+  if (now <= most) return {};
+  return step.refuse(fmt::format("at most {:.3g} iterations", most), fmt::format("{:.3g}", now));
+}
+
+}  // namespace
+
 Refused try_apply(Kernel& kernel, const WrittenTransform& transform) {
   const std::variant<Transform, Refusal> found = resolve(kernel, transform);
   if (const auto* no = std::get_if<Refusal>(&found)) return *no;
@@ -351,6 +376,7 @@ Refused try_apply(Kernel& kernel, const Transform& transform) {
   const bool matrices = has(kernel, Bind::kMatrix), dots = has(kernel, Bind::kDot);
   const bool ranges = has_ranges(kernel);
   const bool in_place = only_binds(kind) && !matrices && !dots && !ranges;
+  if (kernel.iterations == 0) kernel.iterations = iterations_of(kernel.body, kernel, 1);
   Kernel copy;
   if (!in_place) copy = kernel;
   const TransformStep step{in_place ? kernel : copy, transform};
@@ -361,6 +387,8 @@ Refused try_apply(Kernel& kernel, const Transform& transform) {
     if (Refused no =
             std::visit([&](const auto& t) { return apply(step.kernel, transform, t); }, transform))
       return no;
+    if (!in_place)
+      if (Refused no = check_iterations(step)) return no;
     if (matrices)
       if (Refused no = check_matrices(step)) return no;
     if (dots)
@@ -370,7 +398,8 @@ Refused try_apply(Kernel& kernel, const Transform& transform) {
   } catch (const Error& error) {
     // For example an index beyond 64 bits, or too many axes.
     if (error.kind() == ErrorKind::kInternal) throw;
-    return Refusal{error.kind(), error.what()};
+    return Refusal{error.kind(),
+                   fmt::format("[transform] {}: {}", print(kernel, {transform}), error.what())};
   }
   if (!in_place) kernel = std::move(copy);
   return {};

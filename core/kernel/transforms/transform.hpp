@@ -84,6 +84,8 @@ TransformKind kind_of(const T& transform) {
 }
 
 std::string print(const WrittenTransforms& list);
+/// Of a list in text. A step copies the tree that the steps before it have made.
+inline constexpr size_t kMostTransforms = 256;
 /// Throws kInvalid with the column of the first mistake.
 WrittenTransforms parse_transforms(std::string_view text);
 
@@ -100,7 +102,8 @@ struct Refusal {
 /// Resolves names of axes; a refusal if an axis does not exist or has no loop.
 std::variant<Transform, Refusal> resolve(Kernel& kernel, const WrittenTransform& transform);
 
-/// Applies a transform. Returns a refusal, and leaves the kernel unchanged, if it is not legal.
+/// Applies a transform. Returns a refusal, and leaves the kernel unchanged, if it is not legal. One
+/// of these says of the whole tree: at most 2^31 iterations, or 16 times those that it began with.
 [[nodiscard]] std::optional<Refusal> try_apply(Kernel& kernel, const Transform& transform);
 [[nodiscard]] std::optional<Refusal> try_apply(Kernel& kernel, const WrittenTransform& transform);
 

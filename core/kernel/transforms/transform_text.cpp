@@ -4,6 +4,7 @@
 
 #include "core/kernel/transforms/fields.hpp"
 #include "core/support/error.hpp"
+#include "core/support/printable.hpp"
 #include "sdk/support/scanner.hpp"
 
 namespace tenon {
@@ -49,6 +50,8 @@ class Parser {
       while (scanner_.accept(";")) {
       }
       if (scanner_.at_end()) return list;
+      if (list.size() == kMostTransforms)
+        mistake(fmt::format("at most {} transforms", kMostTransforms), word());
       list.push_back(one());
     }
   }
@@ -56,7 +59,7 @@ class Parser {
  private:
   [[noreturn]] void mistake(std::string_view expected, std::string_view got) const {
     fail(ErrorKind::kInvalid, "[transform] column {}: expected {}, got {}", start_ + 1, expected,
-         got.empty() ? std::string("the end") : "\"" + std::string(got.substr(0, 40)) + "\"");
+         got.empty() ? std::string("the end") : "\"" + shortened_text(got, 40) + "\"");
   }
 
   std::string_view word() {

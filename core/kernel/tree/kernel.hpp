@@ -166,6 +166,7 @@ struct Kernel {
   /// of workgroups along grid.x. Empty: one section.
   std::vector<int> sections;
   int reductions = 0;
+  double iterations = 0;  ///< iterations_of before the first transform; 0: there was none yet
 
   int axis(std::string_view axis_name) const;  ///< -1 if there is none
   int add_axis(std::string axis_name, Expr extent, AxisKind kind);

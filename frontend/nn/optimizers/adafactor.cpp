@@ -2,8 +2,8 @@
 // Adafactor and its pieces.
 #include <cmath>
 
-#include "core/support/error.hpp"
 #include "frontend/nn/optimizers/piece.hpp"
+#include "frontend/nn/option_range.hpp"
 #include "tenon/nn/optimizers/optimizers.hpp"
 
 namespace tenon::nn {
@@ -39,9 +39,8 @@ Tensor factored(const Tensor& square, Tensor& row, Tensor& column, const Tensor&
 }  // namespace
 
 Optimizer scale_by_factored_rms(double beta2_decay, double eps) {
-  TN_REQUIRE(beta2_decay < 0 && eps >= 0,
-             "[nn.adafactor] expected a beta2_decay below 0 and an eps of 0 or more, got {} and {}",
-             beta2_decay, eps);
+  check_options("nn.scale_by_factored_rms", {{"beta2_decay", beta2_decay, OptionRange::kNegative},
+                                             {"eps", eps, OptionRange::kNotNegative}});
   return piece("factored", factored_slots(), [=](Update& of) {
     Tensor& count = of.slots[2][0];
     count = count + 1;
@@ -54,14 +53,15 @@ Optimizer scale_by_factored_rms(double beta2_decay, double eps) {
 }
 
 Optimizer clip_by_block_rms(double threshold) {
-  TN_REQUIRE(threshold > 0, "[nn.clip_by_block_rms] expected a threshold above 0, got {}",
-             threshold);
+  check_options("nn.clip_by_block_rms", {{"threshold", threshold, OptionRange::kPositive}});
   return piece("clip", {}, [=](Update& of) {
     for (Tensor& u : of.updates) u = u / (root_of_mean_square(u) / threshold).maximum(1.0);
   });
 }
 
 Optimizer scale_by_param_block_rms(double min_scale) {
+  check_options("nn.scale_by_param_block_rms",
+                {{"min_scale", min_scale, OptionRange::kNotNegative}});
   return piece("size", {}, [=](Update& of) {
     for (size_t i = 0; i < of.updates.size(); ++i) {
       Tensor& u = of.updates[i];
@@ -71,6 +71,11 @@ Optimizer scale_by_param_block_rms(double min_scale) {
 }
 
 Optimizer adafactor(const AdafactorOptions& options) {
+  check_options("nn.adafactor",
+                {{"eps1", options.eps1, OptionRange::kNotNegative},
+                 {"eps2", options.eps2, OptionRange::kNotNegative},
+                 {"d", options.d, OptionRange::kPositive},
+                 {"weight_decay", options.weight_decay, OptionRange::kNotNegative}});
   const auto step = piece("rate", {count_slot()},
                           [rate = options.learning_rate, decay = options.weight_decay](Update& of) {
                             Tensor& count = of.slots[0][0];

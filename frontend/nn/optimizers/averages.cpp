@@ -4,6 +4,7 @@
 #include "core/support/error.hpp"
 #include "frontend/nn/optimizers/piece.hpp"
 #include "frontend/nn/optimizers/run_where.hpp"
+#include "frontend/nn/option_range.hpp"
 #include "frontend/nn/wide.hpp"
 
 namespace tenon::nn {
@@ -25,10 +26,10 @@ Optimizer multi_steps(const Optimizer& inner, int64_t every_k) {
 }
 
 Optimizer ema(double decay) {
-  TN_REQUIRE(0 <= decay && decay < 1, "[nn.ema] expected a decay in [0, 1), got {}", decay);
+  check_options("nn.ema", {{"decay", decay, OptionRange::kPart}});
   Slot mean_of = zeros_slot("parameter");
   mean_of.begin = [zeros = mean_of.begin](const Tensor& w) { return zeros(w) + wide(w); };
-  return piece("mean", {mean_of, count_slot()}, [=](Update& of) {
+  const auto mix = [=](Update& of) {
     Tensor& count = of.slots[1][0];
     const Tensor part = where(count > 0, decay, 0.0);
     count = count + 1;
@@ -37,7 +38,8 @@ Optimizer ema(double decay) {
       const Tensor now = of.parameters[i].tensor->astype(mean.dtype()) + of.updates[i];
       mean = mean * part + now * (1 - part);
     }
-  });
+  };
+  return Optimizer({Piece{"mean", {mean_of, count_slot()}, mix, /*is_last=*/true}});
 }
 
 void fields::set_means(const std::vector<Named>& learned, const Optimizer& optimizer,

@@ -5,8 +5,8 @@
 // which is the recursion over both loops, with one triangular system for each.
 #include <algorithm>
 
-#include "core/support/error.hpp"
 #include "frontend/nn/optimizers/piece.hpp"
+#include "frontend/nn/option_range.hpp"
 #include "tenon/linalg.hpp"
 #include "tenon/make.hpp"
 #include "tenon/move.hpp"
@@ -146,8 +146,11 @@ void go(Update& of, const Kept& kept, const std::vector<Tensor>& g, const Tensor
 }  // namespace
 
 Optimizer lbfgs(const LbfgsOptions& options) {
-  TN_REQUIRE(options.history_size > 0, "[nn.lbfgs] expected a history_size above 0, got {}",
-             options.history_size);
+  check_options(
+      "nn.lbfgs",
+      {{"history_size", static_cast<double>(options.history_size), OptionRange::kPositive},
+       {"tolerance_grad", options.tolerance_grad, OptionRange::kNotNegative},
+       {"tolerance_change", options.tolerance_change, OptionRange::kNotNegative}});
   return piece("lbfgs", slots_of(options.history_size), [options](Update& of) {
     const Kept kept(of);
     std::vector<Tensor> g;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tenon/nn/optimizers/optimizer.hpp"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "core/support/error.hpp"
 #include "frontend/nn/wide.hpp"
 #include "tenon/make.hpp"
@@ -66,9 +70,12 @@ void Optimizer::update(const std::vector<Named>& learned, const std::vector<Tens
              slots, state.slots.size());
   Update update{{}, {}, learned};
   for (size_t i = 0; i < learned.size(); ++i) {
-    TN_REQUIRE(gradients[i].shape() == learned[i].parameter->declared->shape,
-               "[nn.optimizer] expected a gradient of the shape of {}, got another",
-               learned[i].name);
+    const Tensor& gradient = gradients[i];
+    const std::vector<int64_t>& shape = learned[i].parameter->declared->shape;
+    TN_REQUIRE(gradient.shape() == shape && is_float(gradient.dtype()),
+               "[nn.optimizer] {}: expected a gradient of floats [{}], got {}[{}]", learned[i].name,
+               fmt::join(shape, ", "), dtype_name(gradient.dtype()),
+               fmt::join(gradient.shape(), ", "));
     update.updates.push_back(wide(gradients[i]));
   }
   size_t first = 0;
@@ -117,6 +124,10 @@ Optimizer chain(const std::vector<Optimizer>& parts) {
                "[nn.chain] expected scale_loss around all that is chained, got it after {}, which "
                "would see scaled gradients",
                pieces.back().name);
+    const auto last = std::ranges::find_if(pieces, &Piece::is_last);
+    TN_REQUIRE(last == pieces.end() || part.pieces().empty(),
+               "[nn.chain] expected {} as the last piece, got {} after it", last->name,
+               part.pieces().front().name);
     pieces.insert(pieces.end(), part.pieces().begin(), part.pieces().end());
   }
   return {std::move(pieces)};

@@ -37,7 +37,9 @@ Optimizer only(const char* name, const Which& which, const Optimizer& inner) {
 Optimizer partition(const Which& which, const Optimizer& chosen, const Optimizer& others) {
   TN_REQUIRE(which, "[nn.partition] expected a function that says which parameters, got none");
   const Which rest = [which](const Named& named) { return !which(named); };
-  return chain({only("chosen", which, chosen), only("others", rest, others)});
+  // Neither sees what is the other's: a piece that is last may stand in both.
+  return Optimizer({only("chosen", which, chosen).pieces().front(),
+                    only("others", rest, others).pieces().front()});
 }
 
 }  // namespace tenon::nn

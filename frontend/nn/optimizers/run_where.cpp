@@ -2,7 +2,6 @@
 #include "frontend/nn/optimizers/run_where.hpp"
 
 #include "core/support/error.hpp"
-#include "frontend/nn/optimizers/piece.hpp"
 #include "tenon/nn/precision.hpp"
 
 namespace tenon::nn {
@@ -10,13 +9,15 @@ namespace tenon::nn {
 Optimizer around(std::string name, std::vector<Slot> own, const Optimizer& inner,
                  std::function<void(Update&)> update) {
   TN_REQUIRE(!scales_loss(inner), "[nn.{}] expected scale_loss around it, got it within", name);
+  bool is_last = false;
   for (const Piece& piece : inner.pieces()) {
+    is_last = is_last || piece.is_last;
     for (Slot slot : piece.slots) {
       slot.name = piece.name + "." + slot.name;
       own.push_back(std::move(slot));
     }
   }
-  return piece(std::move(name), std::move(own), std::move(update));
+  return Optimizer({Piece{std::move(name), std::move(own), std::move(update), is_last}});
 }
 
 void run(const Optimizer& inner, Update& of, size_t first) {

@@ -3,21 +3,12 @@
 
 #include <cmath>
 
-#include "core/support/error.hpp"
 #include "frontend/nn/optimizers/piece.hpp"
+#include "frontend/nn/option_range.hpp"
 #include "tenon/nn/optimizers/schedules.hpp"
 
 namespace tenon::nn {
 namespace {
-
-void check_part(const char* op, const char* what, double value) {
-  TN_REQUIRE(0 <= value && value < 1, "[{}] expected {} in [0, 1), got {}", op, what, value);
-}
-
-void check_parts(const char* op, double b1, double b2) {
-  check_part(op, "b1", b1);
-  check_part(op, "b2", b2);
-}
 
 /// Of a piece that sees one parameter at a time, and keeps nothing.
 Optimizer each(std::string name, std::function<Tensor(const Tensor& u, const Tensor& w)> f) {
@@ -59,11 +50,12 @@ Optimizer scale_by_learning_rate(const Rate& learning_rate) {
 }
 
 Optimizer scale(double factor) {
+  check_options("nn.scale", {{"factor", factor, OptionRange::kFinite}});
   return each("scale", [=](const Tensor& u, const Tensor&) { return u * factor; });
 }
 
 Optimizer trace(double decay, bool nesterov) {
-  check_part("nn.trace", "decay", decay);
+  check_options("nn.trace", {{"decay", decay, OptionRange::kPart}});
   return piece("momentum", {zeros_slot("trace")}, [=](Update& of) {
     for (size_t i = 0; i < of.updates.size(); ++i) {
       Tensor &u = of.updates[i], &m = of.slots[0][i];
@@ -73,24 +65,27 @@ Optimizer trace(double decay, bool nesterov) {
   });
 }
 
-Optimizer scale_by_adam(const AdamOptions& options) {
-  check_parts("nn.adam", options.b1, options.b2);
+Optimizer scale_by_adam(double b1, double b2, double eps) {
+  check_options("nn.adam", {{"b1", b1, OptionRange::kPart},
+                            {"b2", b2, OptionRange::kPart},
+                            {"eps", eps, OptionRange::kNotNegative}});
   const std::vector<Slot> slots{zeros_slot("mean"), zeros_slot("square"), count_slot()};
   return piece("adam", slots, [=](Update& of) {
     Tensor& count = of.slots[2][0];
     count = count + 1;
-    const Tensor first = unbias(options.b1, count), second = unbias(options.b2, count);
+    const Tensor first = unbias(b1, count), second = unbias(b2, count);
     for (size_t i = 0; i < of.updates.size(); ++i) {
       Tensor &u = of.updates[i], &m = of.slots[0][i], &v = of.slots[1][i];
-      m = mixed(m, u, options.b1);
-      v = mixed(v, u.square(), options.b2);
-      u = (m / first) / ((v / second).sqrt() + options.eps);
+      m = mixed(m, u, b1);
+      v = mixed(v, u.square(), b2);
+      u = (m / first) / ((v / second).sqrt() + eps);
     }
   });
 }
 
 Optimizer scale_by_rms(double decay, double eps) {
-  check_part("nn.rms", "decay", decay);
+  check_options("nn.rms",
+                {{"decay", decay, OptionRange::kPart}, {"eps", eps, OptionRange::kNotNegative}});
   return piece("rms", {zeros_slot("square")}, [=](Update& of) {
     for (size_t i = 0; i < of.updates.size(); ++i) {
       Tensor &u = of.updates[i], &v = of.slots[0][i];
@@ -101,9 +96,9 @@ Optimizer scale_by_rms(double decay, double eps) {
 }
 
 Optimizer scale_by_rss(double initial_accumulator_value, double eps) {
-  TN_REQUIRE(initial_accumulator_value >= 0,
-             "[nn.adagrad] expected an initial_accumulator_value of 0 or more, got {}",
-             initial_accumulator_value);
+  check_options("nn.adagrad", {{"initial_accumulator_value", initial_accumulator_value,
+                                OptionRange::kNotNegative},
+                               {"eps", eps, OptionRange::kNotNegative}});
   Slot sum = zeros_slot("sum");
   sum.begin = [zeros = sum.begin, initial_accumulator_value](const Tensor& w) {
     return zeros(w) + initial_accumulator_value;
@@ -118,7 +113,7 @@ Optimizer scale_by_rss(double initial_accumulator_value, double eps) {
 }
 
 Optimizer scale_by_lion(double b1, double b2) {
-  check_parts("nn.lion", b1, b2);
+  check_options("nn.lion", {{"b1", b1, OptionRange::kPart}, {"b2", b2, OptionRange::kPart}});
   return piece("lion", {zeros_slot("mean")}, [=](Update& of) {
     for (size_t i = 0; i < of.updates.size(); ++i) {
       Tensor &u = of.updates[i], &m = of.slots[0][i];
@@ -138,7 +133,8 @@ Optimizer scale_by_trust_ratio() {
 }
 
 Optimizer orthogonalise(int ns_steps) {
-  TN_REQUIRE(ns_steps > 0, "[nn.orthogonalise] expected ns_steps above 0, got {}", ns_steps);
+  check_options("nn.orthogonalise",
+                {{"ns_steps", static_cast<double>(ns_steps), OptionRange::kPositive}});
   return each("orthogonal", [=](const Tensor& u, const Tensor&) {
     if (u.rank() < 2) return u;
     const Tensor x = u.reshape({u.size(0), -1});
@@ -151,8 +147,7 @@ Optimizer orthogonalise(int ns_steps) {
 }
 
 Optimizer clip_by_global_norm(double max_norm) {
-  TN_REQUIRE(max_norm > 0, "[nn.clip_by_global_norm] expected a max_norm above 0, got {}",
-             max_norm);
+  check_options("nn.clip_by_global_norm", {{"max_norm", max_norm, OptionRange::kPositive}});
   return piece("clip", {}, [=](Update& of) {
     Tensor sum = 0.0;
     for (const Tensor& u : of.updates) sum = sum + u.square().sum();
@@ -162,11 +157,13 @@ Optimizer clip_by_global_norm(double max_norm) {
 }
 
 Optimizer clip_by_value(double limit) {
-  TN_REQUIRE(limit > 0, "[nn.clip_by_value] expected a limit above 0, got {}", limit);
+  check_options("nn.clip_by_value", {{"limit", limit, OptionRange::kPositive}});
   return each("clip", [=](const Tensor& u, const Tensor&) { return clip(u, -limit, limit); });
 }
 
 Optimizer add_decayed_weights(double weight_decay, const Which& mask) {
+  check_options("nn.add_decayed_weights",
+                {{"weight_decay", weight_decay, OptionRange::kNotNegative}});
   return piece("decay", {}, [=](Update& of) {
     for (size_t i = 0; i < of.updates.size(); ++i) {
       if (mask && !mask(of.parameters[i])) continue;
@@ -185,13 +182,14 @@ Optimizer sgd(const SgdOptions& options) {
 }
 
 Optimizer adamw(const AdamWOptions& options) {
-  return chain({scale_by_adam({options.b1, options.b2, options.eps}),
+  return chain({scale_by_adam(options.b1, options.b2, options.eps),
                 add_decayed_weights(options.weight_decay, options.mask),
                 scale_by_learning_rate(options.learning_rate)});
 }
 
-Optimizer adam(const Rate& learning_rate, const AdamOptions& options) {
-  return chain({scale_by_adam(options), scale_by_learning_rate(learning_rate)});
+Optimizer adam(const AdamOptions& options) {
+  return chain({scale_by_adam(options.b1, options.b2, options.eps),
+                scale_by_learning_rate(options.learning_rate)});
 }
 
 Optimizer rmsprop(const RmsPropOptions& options) {
@@ -201,8 +199,9 @@ Optimizer rmsprop(const RmsPropOptions& options) {
   return chain(parts);
 }
 
-Optimizer adagrad(const Rate& learning_rate, double eps) {
-  return chain({scale_by_rss(0, eps), scale_by_learning_rate(learning_rate)});
+Optimizer adagrad(const AdagradOptions& options) {
+  return chain({scale_by_rss(options.initial_accumulator_value, options.eps),
+                scale_by_learning_rate(options.learning_rate)});
 }
 
 Optimizer lion(const LionOptions& options) {
@@ -211,7 +210,7 @@ Optimizer lion(const LionOptions& options) {
 }
 
 Optimizer lamb(const LambOptions& options) {
-  return chain({scale_by_adam({options.b1, options.b2, options.eps}),
+  return chain({scale_by_adam(options.b1, options.b2, options.eps),
                 add_decayed_weights(options.weight_decay), scale_by_trust_ratio(),
                 scale_by_learning_rate(options.learning_rate)});
 }

@@ -38,7 +38,7 @@ const Function kFFT[] = {
      [](const Call& c) {
        std::optional<int64_t> n;
        if (c.has("n")) n = c.integer("n");
-       return Tensors{irfft(c.in.at(0), c.in.at(1), n, c.axis(), norm_of(c))};
+       return Tensors{irfft({c.in.at(0), c.in.at(1)}, n, c.axis(), norm_of(c))};
      },
      4, 8, true, false},
     {"fftfreq",

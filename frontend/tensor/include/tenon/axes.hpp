@@ -3,21 +3,26 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <initializer_list>
 #include <utility>
 #include <vector>
+
+#include "tenon/export.hpp"
 
 namespace tenon {
 
 /// One axis or a list of them; a negative one counts from the end. What an empty list means, the
 /// function says. A function throws kInvalid for an axis that is not there, and for one twice.
-class Axes {
+class TENON_API Axes {
  public:
   Axes() = default;
   template <std::integral T>
   requires(!std::same_as<T, bool> && sizeof(T) <= sizeof(int))
       Axes(T axis)  // NOLINT: one is a list
-      : axes_{static_cast<int>(axis)} {}
+      : axes_{static_cast<int>(axis)} {
+    if (!std::in_range<int>(axis)) out_of_range(static_cast<uint64_t>(axis));
+  }
   Axes(std::initializer_list<int> axes) : axes_(axes) {}
   Axes(std::vector<int> axes) : axes_(std::move(axes)) {}  // NOLINT: a list is one
 
@@ -28,6 +33,7 @@ class Axes {
   auto end() const { return axes_.end(); }
 
  private:
+  [[noreturn]] static void out_of_range(uint64_t axis);
   std::vector<int> axes_;
 };
 

@@ -67,6 +67,8 @@ class TENON_API CompiledFunction {
     std::shared_ptr<const void> hold = {};  ///< while it is there, the trace is not gone
   };
   CompiledFunction(Traced f, std::string name, Forget forget = {});
+  CompiledFunction(const CompiledFunction&) = default;  // a move is a copy: none is left empty
+  CompiledFunction& operator=(const CompiledFunction&) = default;
   /// `donated`: of each input; empty: none. `key` tells traces apart beside types.
   Results call(const std::vector<Tensor>& inputs, const std::vector<bool>& donated = {},
                const std::vector<int64_t>& key = {}) const;
@@ -147,6 +149,9 @@ class Function {
                   options.name, [shared = shared_](size_t number) { shared->forget(number); }) {
     for (const size_t place : donate_) check_donated_place(options.name, place, sizeof...(A));
   }
+
+  Function(const Function&) = default;  // a move is a copy: none is left empty
+  Function& operator=(const Function&) = default;
 
   R operator()(A... arguments) const {
     std::tuple<std::decay_t<A>...> values(std::move(arguments)...);

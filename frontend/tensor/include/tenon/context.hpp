@@ -77,7 +77,7 @@ class TENON_API Context {
   /// templates' choice; with * at its end for all whose names begin so. Throws kInvalid for text
   /// that is no list, with its column. A list that is not legal for a kernel is an error, with its
   /// name and its loops, where that is planned next; a name that no kernel has met is told in a
-  /// warning when the context goes.
+  /// warning when the context goes or the process ends.
   void set_transforms(const std::string& kernel, std::string_view transforms);
   /// The same with a program of one's own (docs/ir.md), launched in so many workgroups. Throws
   /// kInvalid for text that is no legal program, with line and column. Where the kernel is planned,

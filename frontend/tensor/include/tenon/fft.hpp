@@ -34,11 +34,11 @@ TENON_API ComplexPair fft(const ComplexPair& x, int axis = -1, FFTNorm norm = FF
 TENON_API ComplexPair ifft(const ComplexPair& x, int axis = -1, FFTNorm norm = FFTNorm::kBackward);
 /// Of real numbers: the first n/2 + 1 of n, as the others are their conjugates.
 TENON_API ComplexPair rfft(const Tensor& x, int axis = -1, FFTNorm norm = FFTNorm::kBackward);
-/// Its inverse, of n real numbers (default: twice one less than there are); as many as that needs
-/// are taken, zeros stand for missing ones. What a real result cannot have is ignored: imaginary
-/// parts at 0 and, of even n, at n/2.
-TENON_API Tensor irfft(const Tensor& real, const Tensor& imag, std::optional<int64_t> n = {},
-                       int axis = -1, FFTNorm norm = FFTNorm::kBackward);
+/// Its inverse, irfft(rfft(x), n) is x: of n real numbers (default: twice one less than there are);
+/// as many as that needs are taken, zeros stand for missing ones. What a real result cannot have is
+/// ignored: imaginary parts at 0 and, of even n, at n/2.
+TENON_API Tensor irfft(const ComplexPair& x, std::optional<int64_t> n = {}, int axis = -1,
+                       FFTNorm norm = FFTNorm::kBackward);
 
 /// Frequencies of fft's results at a sample spacing: 0, 1, .., -2, -1 over n * spacing, [n].
 TENON_API Tensor fftfreq(int64_t n, double spacing = 1, DType dtype = DType::kF32,

@@ -29,6 +29,8 @@ class TENON_API Function {
   /// column.
   static Function parse(std::string_view text, Context& context,
                         std::string_view origin = "<text>");
+  Function(const Function&) = default;  // a move is a copy: none is left empty
+  Function& operator=(const Function&) = default;
 
   const std::string& name() const;
   std::string text() const;  ///< parses back to the same graph

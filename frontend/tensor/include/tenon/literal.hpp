@@ -12,7 +12,8 @@
 
 namespace tenon {
 
-/// A number, or rows of one shape in braces, to any depth.
+/// A number, or rows of one shape in braces, to any depth. It is written where it is used: one that
+/// was kept in a variable could stand for itself or for a row of its own.
 class TENON_API Literal {
  public:
   template <class T>
@@ -20,6 +21,8 @@ class TENON_API Literal {
       : dtype_(DTypeOf<T>::value), values_{Number(value)} {}
   /// Throws kInvalid for rows of different shapes.
   Literal(std::initializer_list<Literal> rows);
+  Literal(const Literal&) = delete;
+  Literal& operator=(const Literal&) = delete;
 
   /// That of the C++ type of all elements; kVoid where they differ or there are none.
   DType dtype() const { return dtype_; }

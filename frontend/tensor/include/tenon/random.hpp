@@ -28,6 +28,8 @@ class TENON_API Key {
   explicit Key(uint64_t seed, Context& context = Context::standard());
   /// u32 [2]: one that was stored, or the input of a function that is traced.
   explicit Key(Tensor words);
+  Key(const Key&) = default;  // a move is a copy: none is left empty
+  Key& operator=(const Key&) = default;
 
   /// Keys whose draws are independent of each other and of this key's, which is used up.
   std::vector<Key> split(int64_t count = 2) const;

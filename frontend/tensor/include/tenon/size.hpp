@@ -28,6 +28,8 @@ class TENON_API Size {
  public:
   template <std::integral T>
   Size(T value) : value_(static_cast<int64_t>(value)) {}  // NOLINT: numbers are sizes
+  Size(const Size&) = default;                            // a move is a copy: none becomes a 0
+  Size& operator=(const Size&) = default;
   /// Any of minimum to maximum, both of at least 0. Where a graph has a name twice, it is one
   /// symbol, with one pair of bounds. Throws kInvalid for other bounds, and a name that is no
   /// identifier.

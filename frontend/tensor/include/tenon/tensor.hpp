@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,6 +52,14 @@ template <>
 struct DTypeOf<uint32_t> : std::integral_constant<DType, DType::kU32> {};
 template <>
 struct DTypeOf<uint64_t> : std::integral_constant<DType, DType::kU64> {};
+// The other name of 64 bits (long on some systems, long long on others).
+template <>
+struct DTypeOf<std::conditional_t<std::is_same_v<int64_t, long>, long long, long>>
+    : std::integral_constant<DType, DType::kI64> {};
+template <>
+struct DTypeOf<
+    std::conditional_t<std::is_same_v<uint64_t, unsigned long>, unsigned long long, unsigned long>>
+    : std::integral_constant<DType, DType::kU64> {};
 template <>
 struct DTypeOf<float> : std::integral_constant<DType, DType::kF32> {};
 template <>
@@ -73,6 +82,7 @@ enum class PadMode : uint8_t { kReflect, kReplicate, kCircular };
 /// the mean of the element and all values that meet there. kReplace: the last value stays.
 enum class Combine : uint8_t { kReplace, kAdd, kMul, kMax, kMin, kMean };
 
+class Index;
 class Tensor;
 #define TENON_FUNCTION(name, parameters, arguments, meaning) TENON_API Tensor name parameters;
 #include "tenon/functions.def"
@@ -84,6 +94,15 @@ class Tensor;
 
 class TENON_API Tensor {
  public:
+  /// None yet: any use of it is an error that says so.
+  Tensor() = default;
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) = default;
+  // Not to what a call returned: x[0] = y would change nothing. `set` gives a new tensor.
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & = default;
+  ~Tensor() = default;
+
   /// Numbers are tensors, so that x * 2 reads well. A number keeps its value until it meets a
   /// tensor, whose dtype it takes; throws there if that dtype does not hold it. Beside integers a
   /// float makes f32 of both; beside bools an integer makes i64.
@@ -92,6 +111,8 @@ class TENON_API Tensor {
   explicit Tensor(Number value);
 
   // Facts.
+  /// False for one made of nothing, or moved from.
+  bool has_value() const { return state_ != nullptr; }
   DType dtype() const;
   /// Throws kInvalid, naming the symbol, where a size is one: sizes() has them all.
   std::vector<int64_t> shape() const;
@@ -120,6 +141,10 @@ class TENON_API Tensor {
   /// kInvalid for a size that the symbol's bounds do not allow.
   Tensor with_size(int axis, const Size& size) const;
 
+  /// Parts, as `get` of tenon/index.hpp: x[0], x[{0, Slice{1, {}}}], x[mask].
+  Tensor operator[](const Index& index) const;
+  Tensor operator[](std::initializer_list<Index> index) const;
+
 #define TENON_FUNCTION(name, parameters, arguments, meaning) \
   Tensor name TENON_REST parameters const { return tenon::name TENON_OF_THIS arguments; }
 #include "tenon/functions.def"
@@ -127,7 +152,8 @@ class TENON_API Tensor {
 
   struct State;
   explicit Tensor(std::shared_ptr<State> state) : state_(std::move(state)) {}
-  const std::shared_ptr<State>& state() const;  ///< throws kInvalid for one that was moved from
+  /// Throws kInvalid for one that has no value: made of nothing, moved from, or donated.
+  const std::shared_ptr<State>& state() const;
 
  private:
   std::shared_ptr<State> state_;
@@ -164,4 +190,19 @@ TENON_API Tensor operator~(const Tensor& x);
 TENON_API Tensor operator<<(const Tensor& x, const Tensor& bits);
 TENON_API Tensor operator>>(const Tensor& x, const Tensor& bits);
 
+// a = a + b, and so on: other tensors of a's old value keep it. As in NumPy, b must broadcast to
+// a's shape and the result have a's dtype; a number that has met no tensor takes both from b.
+TENON_API Tensor& operator+=(Tensor& a, const Tensor& b);
+TENON_API Tensor& operator-=(Tensor& a, const Tensor& b);
+TENON_API Tensor& operator*=(Tensor& a, const Tensor& b);
+TENON_API Tensor& operator/=(Tensor& a, const Tensor& b);
+TENON_API Tensor& operator%=(Tensor& a, const Tensor& b);
+TENON_API Tensor& operator&=(Tensor& a, const Tensor& b);
+TENON_API Tensor& operator|=(Tensor& a, const Tensor& b);
+TENON_API Tensor& operator^=(Tensor& a, const Tensor& b);
+TENON_API Tensor& operator<<=(Tensor& a, const Tensor& bits);
+TENON_API Tensor& operator>>=(Tensor& a, const Tensor& bits);
+
 }  // namespace tenon
+
+#include "tenon/index.hpp"  // what brackets take

@@ -29,7 +29,7 @@ class TENON_API MetricsWriter {
   MetricsWriter& operator=(MetricsWriter&&) noexcept;
 
   /// Throws kInvalid for names that are empty or not UTF-8 and, in .csv, for other names than the
-  /// file has.
+  /// file has, and of a writer that was moved from.
   void write(const Metrics& row);
 
  private:

@@ -27,7 +27,8 @@ struct TensorInfo {
 
 /// A file whose header was read and found whole: names are told apart, sizes equal shapes, and the
 /// tensors lie one behind the other up to the end of the file. It stays open, so that what is read
-/// later comes from the same file, even if another took its name since.
+/// later comes from the same file, even if another took its name since. One that was moved from
+/// throws kInvalid where it is used.
 class TENON_API SafetensorsFile {
  public:
   /// Throws kEnvironment for what the system refuses, kInvalid for a file that is not whole or has
@@ -46,6 +47,7 @@ class TENON_API SafetensorsFile {
 
  private:
   struct State;
+  const State& state() const;
   std::unique_ptr<State> state_;
 };
 

@@ -15,6 +15,10 @@ struct PoolOptions {
   std::vector<int64_t> dilations = {};
 };
 
+/// Throws kInvalid for what no tensor could be pooled by. Layers do so when they are made.
+TENON_API void check_pool(const char* op, const std::vector<int64_t>& window,
+                          const PoolOptions& options = {});
+
 /// The largest of each window; what is beyond an edge never is.
 TENON_API Tensor max_pool(const Tensor& x, const std::vector<int64_t>& window,
                           const PoolOptions& options = {});
@@ -39,7 +43,9 @@ TENON_API Tensor fractional_max_pool(const Tensor& x, const std::vector<int64_t>
 
 template <int N>
 struct MaxPool {
-  MaxPool(PerAxis<N> size, const PoolOptions& with = {}) : window(size.vector()), options(with) {}
+  MaxPool(PerAxis<N> size, const PoolOptions& with = {}) : window(size.vector()), options(with) {
+    check_pool("nn.max_pool", window, options);
+  }
   Tensor operator()(const Tensor& x) const { return max_pool(x, window, options); }
   std::vector<int64_t> window;
   PoolOptions options;
@@ -51,7 +57,9 @@ using MaxPool3d = MaxPool<3>;
 
 template <int N>
 struct AvgPool {
-  AvgPool(PerAxis<N> size, const PoolOptions& with = {}) : window(size.vector()), options(with) {}
+  AvgPool(PerAxis<N> size, const PoolOptions& with = {}) : window(size.vector()), options(with) {
+    check_pool("nn.avg_pool", window, options);
+  }
   Tensor operator()(const Tensor& x) const { return avg_pool(x, window, options); }
   std::vector<int64_t> window;
   PoolOptions options;
@@ -65,7 +73,9 @@ using AvgPool3d = AvgPool<3>;
 /// samples are 1/2.
 template <int N>
 struct FractionalMaxPool {
-  FractionalMaxPool(PerAxis<N> of, PerAxis<N> to) : window(of.vector()), sizes(to.vector()) {}
+  FractionalMaxPool(PerAxis<N> of, PerAxis<N> to) : window(of.vector()), sizes(to.vector()) {
+    check_pool("nn.fractional_max_pool", window, {.strides = sizes});
+  }
   Tensor operator()(const Tensor& x, const Mode& mode = {}) const {
     const Tensor samples = mode.is_training() ? tenon::uniform(mode.key("nn.fractional_max_pool"),
                                                                {x.size(0), x.size(1), N})

@@ -43,13 +43,13 @@ TENON_API Tensor pixel_shuffle(const Tensor& x, int64_t factor);
 TENON_API Tensor pixel_unshuffle(const Tensor& x, int64_t factor);
 
 struct TENON_API PixelShuffle {
-  PixelShuffle(int64_t times) : factor(times) {}
+  PixelShuffle(int64_t factor);
   Tensor operator()(const Tensor& x) const { return pixel_shuffle(x, factor); }
   int64_t factor;
   TENON_FIELDS(factor)
 };
 struct TENON_API PixelUnshuffle {
-  PixelUnshuffle(int64_t times) : factor(times) {}
+  PixelUnshuffle(int64_t factor);
   Tensor operator()(const Tensor& x) const { return pixel_unshuffle(x, factor); }
   int64_t factor;
   TENON_FIELDS(factor)

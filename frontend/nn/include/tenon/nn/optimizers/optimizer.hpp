@@ -49,6 +49,7 @@ struct Piece {
   std::string name;
   std::vector<Slot> slots;
   std::function<void(Update&)> update;
+  bool is_last = false;  ///< it takes updates for final: nothing may come after it
 };
 
 struct OptimizerState {
@@ -65,6 +66,8 @@ struct NamedState {
 class TENON_API Optimizer {
  public:
   Optimizer(std::vector<Piece> pieces);
+  Optimizer(const Optimizer&) = default;  // a move is a copy: none is left without pieces
+  Optimizer& operator=(const Optimizer&) = default;
 
   OptimizerState init(const std::vector<Named>& learned) const;
   template <Module M>
@@ -72,7 +75,8 @@ class TENON_API Optimizer {
     return init(learned(model));
   }
 
-  /// Gradients of learned(model), in its order. Throws kInvalid for lists that do not fit.
+  /// Gradients of learned(model), in its order: floats of the parameters' shapes. Throws kInvalid,
+  /// naming the parameter, for lists that do not fit.
   void update(const std::vector<Named>& learned, const std::vector<Tensor>& gradients,
               OptimizerState& state) const;
   template <Module M>
@@ -87,8 +91,8 @@ class TENON_API Optimizer {
   std::vector<Piece> pieces_;
 };
 
-/// Pieces and optimizers in a row. Throws kInvalid for a scale_loss that is not the first: what
-/// came before it would see scaled gradients.
+/// Pieces and optimizers in a row. Throws kInvalid for a scale_loss that is not the first, as what
+/// came before it would see scaled gradients, and for a piece after one that is last, as ema is.
 TENON_API Optimizer chain(const std::vector<Optimizer>& parts);
 /// The parameters that `which` takes learn by `chosen`, the rest by `others`; neither sees those of
 /// the other. Throws kInvalid where one of the two has scale_loss, which goes around.

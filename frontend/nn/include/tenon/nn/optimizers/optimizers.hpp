@@ -2,7 +2,9 @@
 // Optimizers by name, and the pieces they are chained of. Pieces and arguments have optax's names,
 // or PyTorch's where optax has none; defaults are PyTorch's where it has them.
 //
-// A rate is a number or a Schedule. Throws kInvalid for options outside of their range.
+// A whole optimizer takes its options by name, as adam({.learning_rate = 1e-3}). A rate is a number
+// or a function of the step. What is negative, NaN or infinite where it means nothing throws
+// kInvalid, with the option and its range.
 #pragma once
 
 #include "tenon/export.hpp"
@@ -13,7 +15,7 @@ namespace tenon::nn {
 
 // Pieces. u is the update so far, the gradient at first; w the parameter; t counts from 1.
 
-/// u -learning_rate: the last piece, since updates are added.
+/// u -learning_rate: goes last, since updates are added.
 TENON_API Optimizer scale_by_learning_rate(const Rate& learning_rate);
 /// u factor.
 TENON_API Optimizer scale(double factor);
@@ -22,10 +24,7 @@ TENON_API Optimizer scale(double factor);
 TENON_API Optimizer trace(double decay, bool nesterov = false);
 /// m = b1 m + (1-b1) u, v = b2 v + (1-b2) u^2; m/(1-b1^t) / (sqrt(v/(1-b2^t)) + eps): Kingma
 /// and Ba, 2014.
-struct AdamOptions {
-  double b1 = 0.9, b2 = 0.999, eps = 1e-8;
-};
-TENON_API Optimizer scale_by_adam(const AdamOptions& options = {});
+TENON_API Optimizer scale_by_adam(double b1 = 0.9, double b2 = 0.999, double eps = 1e-8);
 /// v = decay v + (1-decay) u^2; u / (sqrt(v) + eps): Tieleman and Hinton, 2012.
 TENON_API Optimizer scale_by_rms(double decay = 0.99, double eps = 1e-8);
 /// v = v + u^2; u / (sqrt(v) + eps): Duchi, Hazan, Singer, 2011.
@@ -70,15 +69,24 @@ struct AdamWOptions {
   Which mask = {};             ///< which parameters; none: all
 };
 TENON_API Optimizer adamw(const AdamWOptions& options = {});
+struct AdamOptions {
+  Rate learning_rate = 1e-3;
+  double b1 = 0.9, b2 = 0.999, eps = 1e-8;
+};
 /// AdamW without decay.
-TENON_API Optimizer adam(const Rate& learning_rate = 1e-3, const AdamOptions& options = {});
+TENON_API Optimizer adam(const AdamOptions& options = {});
 
 struct RmsPropOptions {
   Rate learning_rate = 1e-2;
   double decay = 0.99, eps = 1e-8, momentum = 0;
 };
 TENON_API Optimizer rmsprop(const RmsPropOptions& options = {});
-TENON_API Optimizer adagrad(const Rate& learning_rate = 1e-2, double eps = 1e-10);
+
+struct AdagradOptions {
+  Rate learning_rate = 1e-2;
+  double initial_accumulator_value = 0, eps = 1e-10;
+};
+TENON_API Optimizer adagrad(const AdagradOptions& options = {});
 
 struct LionOptions {
   Rate learning_rate = 1e-4;

@@ -11,11 +11,14 @@
 
 namespace tenon::nn {
 
-/// A number, or a function of the number of updates made before, f32 [].
+/// A number in [0, inf), or a function of the number of updates made before, f32 []. What is no
+/// such number throws kInvalid, in schedules too.
 class TENON_API Rate {
  public:
   Rate(double number);                                   // NOLINT: a number is a rate
   Rate(std::function<Tensor(const Tensor& step)> rate);  // NOLINT
+  Rate(const Rate&) = default;                           // a move is a copy: none is left empty
+  Rate& operator=(const Rate&) = default;
   Tensor operator()(const Tensor& step) const { return rate_(step); }
 
  private:
