@@ -76,6 +76,7 @@ struct ForkHandlers {
   struct ThreadHolds {
     int count = 0;
     bool counted = false;   ///< counted in Holds; false within another thread's hold
+    int cancel_state = 0;   ///< before the outermost hold
     bool prepared = false;  ///< set by the first handler, as handlers may be registered many times
   };
   static ThreadHolds& own_holds() {
@@ -154,6 +155,7 @@ ForkSafeMutex::~ForkSafeMutex() {
 ForkHold::ForkHold() {
   auto& own = ForkHandlers::own_holds();
   if (own.count++ > 0) return;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &own.cancel_state);
   ForkHandlers::get().holds.enter();
   own.counted = true;
 }
@@ -163,6 +165,7 @@ ForkHold::~ForkHold() {
   if (--own.count > 0) return;
   own.counted = false;
   ForkHandlers::get().holds.leave();
+  pthread_setcancelstate(own.cancel_state, nullptr);
 }
 
 WithinForkHold::WithinForkHold() { ++ForkHandlers::own_holds().count; }

@@ -39,7 +39,9 @@ class ForkSafeMutex {
 
 /// fork waits until no other thread holds one. Use it around code that takes process-wide locks, as
 /// compilers, drivers, `atexit` and local statics do, and take it before any lock of an object.
-/// Threads that begin a hold while a fork waits continue after the fork. Holds may nest.
+/// Threads that begin a hold while a fork waits continue after the fork. Holds may nest. A thread
+/// that is cancelled within one ends at its next cancellation point after it: what waits for
+/// others, or is told by callbacks, is not left half-way.
 class ForkHold {
  public:
   ForkHold();

@@ -3,6 +3,7 @@
 
 #include "tenon/make.hpp"
 
+#include <cxxabi.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -69,6 +70,7 @@ struct Loader::State {
 
   void work();
   Slot make(int64_t number);
+  void deliver(int64_t number, Slot slot);  ///< with the mutex
   Order order_of(int64_t epoch);
   std::exception_ptr no_memory() const;
   bool stopped() {
@@ -133,6 +135,8 @@ Loader::State::Slot Loader::State::make(int64_t number) {
     slot.error = no_memory();
   } catch (const std::length_error&) {
     slot.error = no_memory();
+  } catch (const abi::__forced_unwind&) {
+    throw;
   } catch (...) {
     slot.error = std::current_exception();
   }
@@ -147,11 +151,26 @@ void Loader::State::work() {
     const int64_t number = taken++;
     slots.emplace_back();
     lock.unlock();
-    Slot slot = make(number);
-    lock.lock();
-    slots[static_cast<size_t>(number - next)] = std::move(slot);
-    ready.notify_one();
+    try {
+      Slot slot = make(number);
+      lock.lock();
+      deliver(number, std::move(slot));
+    } catch (const abi::__forced_unwind&) {  // an example ended its thread: whoever waits is told
+      lock.lock();
+      deliver(
+          number,
+          {true,
+           {},
+           std::make_exception_ptr(Error(
+               ErrorKind::kInvalid, "[loader] expected an example, got the end of its thread"))});
+      throw;
+    }
   }
+}
+
+void Loader::State::deliver(int64_t number, Slot slot) {
+  slots[static_cast<size_t>(number - next)] = std::move(slot);
+  ready.notify_one();
 }
 
 Loader::Loader(Dataset dataset, const LoaderOptions& options, Context& context, Position begin)

@@ -5,21 +5,27 @@
 #include "core/ir/text/text.hpp"
 #include "core/support/error.hpp"
 #include "core/support/process.hpp"
+#include "frontend/tensor/pins.hpp"
 #include "frontend/tensor/state.hpp"
 
 namespace tenon {
 
-Context::Context(ContextOptions options)
-    : impl_(std::make_unique<Impl>(this, std::move(options))) {}
+Context::Context(ContextOptions options) : impl_(std::make_shared<Impl>(std::move(options))) {
+  impl_->life->impl = impl_;
+}
 
-Context::~Context() { *impl_->life = nullptr; }
+Context::~Context() {
+  if (impl_.use_count() == 0) return;  // Impl::self, which owns nothing
+  impl_->life->store(nullptr);
+  unpin(*impl_);
+}
 
 Context& Context::standard() {
   // Never destroyed, as static objects may come here late. Its devices are closed
   // (core/device/process_end.hpp).
   const ForkHold hold;  // before the lock of what is made once
   static Context* const context = new Context();
-  return *context;
+  return context->impl_->self;
 }
 
 std::vector<std::string> Context::device_ids() const { return impl_->runtime.device_ids(); }

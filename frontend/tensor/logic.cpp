@@ -90,16 +90,22 @@ Tensor nan_to_num(const Tensor& x, Number nan, std::optional<Number> posinf,
 
 Tensor logical_not(const Tensor& x) { return ~truth(x); }
 Tensor logical_and(const Tensor& a, const Tensor& b) {
-  const auto [x, y] = beside_each_other("logical_and", a, b);
-  return truth(x) & truth(y);
+  return as_op("logical_and", [&] {
+    const auto [x, y] = beside_each_other("logical_and", a, b);
+    return truth(x) & truth(y);
+  });
 }
 Tensor logical_or(const Tensor& a, const Tensor& b) {
-  const auto [x, y] = beside_each_other("logical_or", a, b);
-  return truth(x) | truth(y);
+  return as_op("logical_or", [&] {
+    const auto [x, y] = beside_each_other("logical_or", a, b);
+    return truth(x) | truth(y);
+  });
 }
 Tensor logical_xor(const Tensor& a, const Tensor& b) {
-  const auto [x, y] = beside_each_other("logical_xor", a, b);
-  return truth(x) ^ truth(y);
+  return as_op("logical_xor", [&] {
+    const auto [x, y] = beside_each_other("logical_xor", a, b);
+    return truth(x) ^ truth(y);
+  });
 }
 
 Tensor operator~(const Tensor& x) {

@@ -62,23 +62,26 @@ Tensor lerp(const Tensor& a, const Tensor& b, const Tensor& weight) {
   return as_op("lerp", [&] {
     const Tensor way = b - a;
     const auto [part, wide] = beside_each_other("lerp", weight, way);
+    const Tensor step = part * wide;
     // A float number beside integers makes f32 of all three.
-    const auto end = [&, dtype = part.dtype()](const Tensor& x) {
-      return is_number(x) ? x : rounded(x, dtype);
-    };
+    const auto end = [&](const Tensor& x) { return is_number(x) ? x : rounded(x, step.dtype()); };
     // From the nearer end, so that weight 1 gives b.
-    return where(part < 0.5, end(a) + part * wide, end(b) - wide * (1 - part));
+    return where(part < 0.5, end(a) + step, end(b) - wide * (1 - part));
   });
 }
 
 Tensor fmax(const Tensor& a, const Tensor& b) {
-  const auto [x, y] = beside_each_other("fmax", a, b);
-  return where(isnan(x), y, where(isnan(y), x, x.maximum(y)));
+  return as_op("fmax", [&] {
+    const auto [x, y] = beside_each_other("fmax", a, b);
+    return where(isnan(x), y, where(isnan(y), x, x.maximum(y)));
+  });
 }
 
 Tensor fmin(const Tensor& a, const Tensor& b) {
-  const auto [x, y] = beside_each_other("fmin", a, b);
-  return where(isnan(x), y, where(isnan(y), x, x.minimum(y)));
+  return as_op("fmin", [&] {
+    const auto [x, y] = beside_each_other("fmin", a, b);
+    return where(isnan(x), y, where(isnan(y), x, x.minimum(y)));
+  });
 }
 
 }  // namespace tenon

@@ -53,16 +53,25 @@ class Values {
   std::map<const Node*, Entry> entries_;
 };
 
+/// The context of tensors, null once it is destroyed, and what lives on while threads use it.
+struct ContextLife : std::atomic<Context*> {
+  using std::atomic<Context*>::atomic;
+  std::weak_ptr<Context::Impl> impl;
+};
+
 struct Context::Impl {
-  Impl(Context* context, ContextOptions options)
-      : runtime(std::move(options)), life(std::make_shared<std::atomic<Context*>>(context)) {}
+  explicit Impl(ContextOptions options)
+      : runtime(std::move(options)),
+        life(std::make_shared<ContextLife>(&self)),
+        self(std::shared_ptr<Impl>(std::shared_ptr<Impl>(), this)) {}
   Runtime runtime;
   Bodies bodies;
   Tables tables;
   Values values;
   Growth growth;
-  std::recursive_mutex tracing;                 ///< of compiled functions
-  std::shared_ptr<std::atomic<Context*>> life;  ///< null once the context is destroyed
+  std::recursive_mutex tracing;  ///< of compiled functions
+  std::shared_ptr<ContextLife> life;
+  Context self;  ///< for tensors: the application's own object may go while a call is under way
 };
 
 inline Runtime& runtime_of(Context& context) { return context.impl().runtime; }
@@ -74,11 +83,11 @@ class ContextRef {
   ContextRef() = default;
   explicit ContextRef(const Context& context) : life_(context.impl().life) {}
   bool is_set() const { return life_ != nullptr; }
-  /// Throws kInvalid if the context is gone.
+  /// It stays until this thread has used a few others, or ends. Throws kInvalid if it is gone.
   Context& get() const;
 
  private:
-  std::shared_ptr<std::atomic<Context*>> life_;
+  std::shared_ptr<ContextLife> life_;
 };
 
 /// Lazy (a node) or realised (a PARAM node whose owner is the buffer). A number that has not met a

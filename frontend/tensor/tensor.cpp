@@ -8,6 +8,7 @@
 #include <atomic>
 
 #include "core/support/error.hpp"
+#include "frontend/tensor/pins.hpp"
 #include "frontend/tensor/sizes.hpp"
 #include "tenon/promote.hpp"
 
@@ -15,7 +16,7 @@ namespace tenon {
 
 Context& ContextRef::get() const {
   Context* const context = *life_;
-  TN_REQUIRE(context != nullptr,
+  TN_REQUIRE(context != nullptr && pin(*life_),
              "[tensor] expected a Tensor whose Context is there, got one that outlived it");
   return *context;
 }
@@ -196,7 +197,7 @@ NodeRef operand(const char* op, const Tensor& x, Context& context, DType dtype) 
 }  // namespace
 
 NodeRef node_in(Context& context, const Tensor& x) {
-  TN_REQUIRE(is_number(x) || &x.context() == &context,
+  TN_REQUIRE(is_number(x) || &x.context().impl() == &context.impl(),
              "[tensor] expected tensors of one context, got two");
   return node_of(x);
 }

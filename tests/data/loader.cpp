@@ -3,6 +3,7 @@
 // examples throw, and end while their threads are busy.
 #include "tenon/data/loader.hpp"
 
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -153,6 +154,21 @@ TEST_CASE("what an example throws reaches the consumer by its number, in its tur
       CHECK(error.kind() == ErrorKind::kEnvironment);
       CHECK(std::string(error.what()) == "[loader] example 0 of epoch 0: no file 0");
     }
+  });
+}
+
+TEST_CASE("an example that ends its thread is told, and ends no process") {
+  test::on_each_device([](Context& context) {
+    Dataset dataset = indices();
+    dataset.get = [get = dataset.get](int64_t index, Draws& draws) {
+      if (index == 7) pthread_exit(nullptr);
+      return get(index, draws);
+    };
+    Loader loader(dataset, {.batch = 5, .shuffle = false, .threads = 2}, context);
+    CHECK(next(loader)[0] == order(0, 5));
+    for (int again = 0; again < 2; ++again)
+      CHECK_THROWS_WITH(loader.next(),
+                        ContainsSubstring("[loader] expected an example, got the end"));
   });
 }
 

@@ -154,6 +154,11 @@ void leave_other_contexts() {
   realize({*held_early.tensor});
 }
 
+void leave_an_idle_setting() {
+  Context::standard().set_transforms("map_0123456789abcdef", "unroll a0");
+  start(0);
+}
+
 struct Pattern {
   const char* name;
   void (*run)();
@@ -169,6 +174,7 @@ constexpr Pattern kPatterns[] = {
     {"quick-exit", leave_by_quick_exit},
     {"detached-thread", leave_a_thread_behind},
     {"other-contexts", leave_other_contexts},
+    {"idle-setting", leave_an_idle_setting},
 };
 
 }  // namespace

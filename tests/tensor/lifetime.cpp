@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors without a context, and without a value.
+#include <pthread.h>
+#include <atomic>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <memory>
 #include <optional>
+#include <thread>
+#include <vector>
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
+#include "tenon/compile.hpp"
 #include "tenon/literal.hpp"
 #include "tenon/make.hpp"
 #include "tenon/move.hpp"
@@ -115,6 +121,76 @@ TEST_CASE("a tensor that was moved from is refused, and can be given a value aga
   refuses_use([&] { realize({y, x}); }, kMoved);
   x = y + 1.0f;
   CHECK(x.to_vector<float>() == std::vector<float>{2, 2});
+}
+
+TEST_CASE(
+    "a thread that is cancelled, or ends itself within a function, leaves the context whole") {
+  Context context(on_cpu());
+  const Tensor x = ones({100}, DType::kF32, context).contiguous();
+  struct Work {
+    Tensor x;
+    std::atomic<int> begun{0};
+  };
+  for (int round = 0; round < 5; ++round) {
+    Work work{x};
+    pthread_t thread{};
+    const auto compute = [](void* argument) -> void* {
+      auto& own = *static_cast<Work*>(argument);
+      for (int i = 0;; ++i) {
+        (own.x * static_cast<float>(i)).sum().item<float>();
+        ++own.begun;
+        pthread_testcancel();
+      }
+    };
+    REQUIRE(pthread_create(&thread, nullptr, compute, &work) == 0);
+    while (work.begun < round) std::this_thread::yield();
+    pthread_cancel(thread);
+    void* result = nullptr;
+    pthread_join(thread, &result);
+    CHECK(result == PTHREAD_CANCELED);
+    CHECK((x + 1).sum().item<float>() == 200);
+  }
+  bool ends = true;
+  const auto f = compile([&ends](Tensor v) {
+    if (ends) pthread_exit(nullptr);
+    return v * 2;
+  });
+  std::thread([&] { f(x); }).join();
+  ends = false;
+  CHECK(f(x).to_vector<float>()[0] == 2);
+}
+
+TEST_CASE("a context may be destroyed while other threads compute with its tensors") {
+  constexpr int kRounds = 12, kThreads = 3;
+  int refused = 0, ended = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    auto context = std::make_unique<Context>(on_cpu());
+    const Tensor x = ones({100}, DType::kF32, *context).contiguous();
+    std::atomic<int> begun{0}, refusals{0}, wrong{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i)
+      threads.emplace_back([&, y = x] {
+        try {
+          for (;;) {
+            if ((y * 2 + 1).sum().item<float>() != 300) ++wrong;
+            ++begun;
+          }
+        } catch (const Error& error) {
+          ++refusals;
+          if (std::string(error.what()).find("expected a Tensor whose Context is there") ==
+              std::string::npos)
+            ++wrong;
+        }
+      });
+    while (begun < round) std::this_thread::yield();
+    context.reset();
+    for (std::thread& thread : threads) thread.join();
+    refused += refusals;
+    ended += kThreads;
+    CHECK(wrong == 0);
+    CHECK(x.to_vector<float>()[0] == 1);  // what is there can be read
+  }
+  CHECK(refused == ended);
 }
 
 }  // namespace

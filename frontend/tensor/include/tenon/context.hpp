@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tenon/array.hpp"
@@ -33,6 +34,8 @@ class TENON_API Context {
   /// Throws kInvalid for options or variables that mean nothing, kEnvironment where a device or
   /// plugin that is asked for cannot be had; both name what there is.
   explicit Context(ContextOptions options = {});
+  /// Other threads may compute with its tensors: what they have begun comes to its end, what they
+  /// begin later is refused. What the context owns goes with the last of these.
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -94,7 +97,8 @@ class TENON_API Context {
   Impl& impl() const { return *impl_; }
 
  private:
-  std::unique_ptr<Impl> impl_;
+  explicit Context(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace tenon
