@@ -54,7 +54,8 @@ TEST_CASE("a good plugin has no failures") {
                                << failure.reproducer);
   CHECK(result.report.failures.empty());
   CHECK(result.report.cases() == 640);
-  CHECK(count(result.report, Status::kPass) > 570);
+  // It claims no subgroups, which patterns ask for.
+  CHECK(count(result.report, Status::kPass) > 530);
   CHECK(result.report.declaration.starts_with("strict"));
 }
 

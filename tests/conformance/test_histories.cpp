@@ -53,7 +53,7 @@ template <class Condition>
 Case first_case(const std::string& op, const std::string& dtype, uint64_t begin, Builder& builder,
                 const Condition& condition) {
   Generator generator(7, builder);
-  for (uint64_t index = begin; index < begin + 400 * kBlock; ++index) {
+  for (uint64_t index = begin; index < begin + 1200 * kBlock; ++index) {
     Case test = generator.make(index);
     if (test.cell.op == op && test.cell.dtype == dtype && !test.refusal && condition(test))
       return test;

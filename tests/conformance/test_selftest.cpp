@@ -64,6 +64,7 @@ SelftestRow row(const char* name, bool benign, bool found, int nodes = 0, int64_
   out.kind = benign ? "benign" : "reduce";
   out.benign = benign;
   out.found = found;
+  out.tried = true;
   out.seconds = 0.5;
   out.nodes = nodes;
   out.elements = elements;
@@ -105,6 +106,8 @@ TEST_CASE("the table names what was missed and what alarmed") {
   CHECK_THAT(text, ContainsSubstring("3 of 4 planted bugs found in 30 s each, 1 of 2 benign"));
   SelftestScore flaky = some_score();
   flaky.rows[0].status = "FLAKY";
+  flaky.rows[4].tried = false;
+  CHECK_THAT(to_text(flaky), ContainsSubstring("NOT TRIED"));
   CHECK_THAT(to_text(flaky), ContainsSubstring("found, flaky"));
 }
 
