@@ -14,9 +14,10 @@ namespace tenon {
 /// ops.def.
 Graph simplify(const Graph& graph, Builder& builder);
 
-/// Simplifies, and sums products of 16-bit floats as they are. If a device lacks 64-bit integers, also narrows i64 and u64 values that fit 32 bits,
-/// as positions, to i32 and u32. Inputs and outputs keep their dtypes. Runs before scheduling, so
-/// that buffers between kernels are narrowed too.
+/// Simplifies, and sums products of 16-bit floats as they are. If a device lacks 64-bit integers,
+/// also narrows i64 and u64 values that fit 32 bits, as positions, to i32 and u32. Inputs and
+/// outputs keep their dtypes. Runs before scheduling, so that buffers between kernels are narrowed
+/// too.
 Graph simplify_for(const Graph& graph, std::span<const Capabilities* const> devices,
                    Builder& builder);
 
