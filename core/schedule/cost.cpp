@@ -36,12 +36,11 @@ uint64_t up_to(uint64_t variables, uint64_t some) {
 }
 
 /// How often a kernel evaluates an elementwise node at `map`. Loops nest in the order of their
-/// axes, those of the rows of its reductions first, so a value that depends on an inner axis is
-/// evaluated in every iteration of the outer ones.
-double evaluations(const CutKernel& k, const IndexMap& map) {
+/// axes, those of `rows` first, so a value that depends on an inner axis is evaluated in every
+/// iteration of the outer ones.
+double evaluations(const CutKernel& k, const IndexMap& map, uint64_t rows) {
   uint64_t all = closure(k, map.variables());
-  const uint64_t rows = k.reduces.contraction ? 0 : k.reduces.row & k.root_variables,
-                 others = k.root_variables & ~rows;
+  const uint64_t others = k.root_variables & ~rows;
   all |= all & others ? rows | up_to(others, all & others) : up_to(rows, all & rows);
   return product(k, all);
 }
@@ -64,6 +63,29 @@ bool has_good_columns(const SchedulerInput& input, const CutKernel& k, int i, ui
   if (capabilities.kind() == DeviceKind::kGpu)
     return product(k, row) >= kColumnsOfUnit * std::max(1u, capabilities.compute_units);
   return k.variables[63 - std::countl_zero(row)].size >= kColumnsOfLanes;
+}
+
+/// Whether an epilogue is one of a contraction, which is no part of a kernel of rows.
+bool ends_contraction(const SchedulerInput& input, int i) {
+  while (input.node(i).op != Op::REDUCE) {
+    const auto below = std::ranges::find_if(
+        input.sources[i], [&](int source) { return input.analysis[source].epilogue; });
+    if (below == input.sources[i].end()) return true;  // more than a row needs
+    i = *below;
+  }
+  return input.analysis[i].contraction;
+}
+
+/// The loop variables of the rows of a kernel's reductions; before it has one, those that a
+/// function of a reduction's result depends on.
+uint64_t rows_of(const SchedulerInput& input, const CutKernel& k, int i, const Demand& d) {
+  if (k.reduces.any || k.reduces.contraction)
+    return k.reduces.contraction ? 0 : k.reduces.row & k.root_variables;
+  const uint64_t own = closure(k, d.map.variables());
+  const bool is_row = input.analysis[i].epilogue && own != 0 && !(own & ~k.root_variables) &&
+                      !ends_contraction(input, i);
+  return is_row && up_to(k.root_variables, own) != own && has_good_columns(input, k, i, own) ? own
+                                                                                             : 0;
 }
 
 bool may_inline_reduce(const SchedulerInput& input, const CutKernel& k, int i, const Demand& d) {
@@ -105,7 +127,7 @@ bool may_inline_elementwise(const SchedulerInput& input, const CutKernel& k, int
   double total = 0, most = 0;
   bool in_reduction = false, in_contraction = false;
   for (const Demand& d : demands) {
-    const double times = evaluations(k, d.map);
+    const double times = evaluations(k, d.map, rows_of(input, k, i, d));
     total += times;
     most = std::max(most, times);
     in_reduction |= inside_reduction(k, d.map);
