@@ -150,29 +150,37 @@ bool read_text(int from, pid_t child, Clock::time_point deadline, std::string& t
 
 CompilerProcess::CompilerProcess(std::string name) : name_(std::move(name)) {
   const char* below = secure_getenv("TMPDIR");
-  folder_ = fmt::format("{}/tenon-{}-XXXXXX", below && *below ? below : "/tmp", name_);
-  if (!mkdtemp(folder_.data())) fail(name_, folder_.c_str(), errno);
+  const std::string begin = fmt::format("{}/tenon-{}-", below && *below ? below : "/tmp", name_);
   int ends[2] = {-1, -1};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
-    const int error = errno;
-    rmdir(folder_.c_str());
-    fail(name_, "socketpair", error);
-  }
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) fail(name_, "socketpair", errno);
   control_ = ends[0];
-  const Descriptor theirs(ends[1]);
+  Descriptor theirs(ends[1]);
   FileActions files;
   files.duplicate(theirs.number, STDIN_FILENO);
-  for (const int output : {STDOUT_FILENO, STDERR_FILENO}) files.open_null(output, O_WRONLY);
+  files.duplicate(theirs.number, STDOUT_FILENO);
+  files.open_null(STDERR_FILENO, O_WRONLY);
   files.close_others();
-  // A line is the process group that runs in the folder, or empty.
-  const std::string words[] = {folder_};
+  // The janitor makes the folder, so that none is left if this process dies here, and says which.
+  // Then a line is the process group that runs in it, or empty.
+  const std::string words[] = {begin + "XXXXXX"};
   janitor_ = spawn_shell(
-      R"(g=; while read -r l; do g=$l; done; [ -z "$g" ] || kill -s KILL -- "-$g"; exec rm -rf -- "$0")",
+      R"(trap '' PIPE; d=$(mktemp -d "$0" 2>&1); s=$?; echo "$d"; [ $s = 0 ] || exit 1
+g=; while read -r l; do g=$l; done; [ -z "$g" ] || kill -s KILL -- "-$g"; exec rm -rf -- "$d")",
       words, "/tmp", files);
-  if (janitor_ > 0) return;
+  theirs.close();
+  if (janitor_ < 0) {
+    ::close(control_);
+    fail(name_, "/bin/sh", -janitor_);
+  }
+  for (char letter = 0; letter != '\n';) {
+    const ssize_t size = ::read(control_, &letter, 1);
+    if (size == 0 || (size < 0 && errno != EINTR)) break;
+    if (size == 1 && letter != '\n') folder_ += letter;
+  }
+  if (folder_.starts_with(begin)) return;
   ::close(control_);
-  rmdir(folder_.c_str());
-  fail(name_, "/bin/sh", -janitor_);
+  reap(janitor_);
+  throw Failure(TN_ERROR_IO, fmt::format("{}: cannot make {}: {}", name_, words[0], folder_));
 }
 
 CompilerProcess::~CompilerProcess() {

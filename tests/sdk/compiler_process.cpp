@@ -72,6 +72,15 @@ TEST_CASE("a compiler reads and writes files of its folder, which goes with it")
   CHECK_FALSE(std::filesystem::exists(folder));
 }
 
+TEST_CASE("where a compiler's folder cannot be made, the error names it") {
+  const char* before = getenv("TMPDIR");
+  const std::string kept = before ? before : "";
+  setenv("TMPDIR", "/no/such", 1);
+  CHECK_THROWS_WITH(CompilerProcess("sample"),
+                    ContainsSubstring("sample: cannot make /no/such/tenon-sample-XXXXXX: mktemp"));
+  before ? setenv("TMPDIR", kept.c_str(), 1) : unsetenv("TMPDIR");
+}
+
 TEST_CASE("what a compiler says is the error") {
   const CompilerProcess process("sample");
   const auto fails = [&] { run_shell(process, "echo bad source >&2; exit 3"); };
