@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "core/support/error.hpp"
+#include "core/support/log.hpp"
 #include "sdk/support/scanner.hpp"
 
 namespace tenon {

@@ -18,6 +18,10 @@ Tensor everywhere(const Tensor& x, bool value) {
 
 Tensor truth(const Tensor& x) { return x.dtype() == DType::kBool ? x : x.astype(DType::kBool); }
 
+/// Of a tensor and itself: where it is NaN, and where not.
+Tensor differs(const Tensor& x, const Tensor& y) { return x != y; }
+Tensor equals(const Tensor& x, const Tensor& y) { return x == y; }
+
 double largest(DType dtype) {
   if (dtype == DType::kF64) return std::numeric_limits<double>::max();
   if (dtype == DType::kF32) return std::numeric_limits<float>::max();
@@ -34,7 +38,7 @@ Tensor shift(const char* name, Op op, const Tensor& x, const Tensor& bits) {
 
 }  // namespace
 
-Tensor isnan(const Tensor& x) { return is_float(x.dtype()) ? x != x : everywhere(x, false); }
+Tensor isnan(const Tensor& x) { return is_float(x.dtype()) ? differs(x, x) : everywhere(x, false); }
 
 Tensor isinf(const Tensor& x) {
   if (!is_float(x.dtype()) || !has_infinity(x.dtype())) return everywhere(x, false);
@@ -43,7 +47,7 @@ Tensor isinf(const Tensor& x) {
 
 Tensor isfinite(const Tensor& x) {
   if (!is_float(x.dtype())) return everywhere(x, true);
-  return has_infinity(x.dtype()) ? x.abs() < kInfinity : x == x;
+  return has_infinity(x.dtype()) ? x.abs() < kInfinity : equals(x, x);
 }
 
 Tensor signbit(const Tensor& x) {
@@ -62,7 +66,7 @@ Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool 
     // An infinite tolerance would take everything: infinities are compared.
     const Tensor near = ((x - y).abs() <= y.abs() * rtol + atol) & isfinite(y);
     const Tensor result = near | (x == y);
-    return equal_nan ? result | ((x != x) & (y != y)) : result;
+    return equal_nan ? result | (differs(x, x) & differs(y, y)) : result;
   };
   const auto close = [&](const Tensor& x, const Tensor& y) {
     return as_op("isclose", [&] { return near_or_equal(x, y); });
@@ -81,7 +85,7 @@ Tensor nan_to_num(const Tensor& x, Number nan, std::optional<Number> posinf,
     return make_tensor(x.context(),
                        builder_of(x).constant(value.as("nan_to_num", x.dtype()), dims_of(x)));
   };
-  Tensor result = where(x == x, x, number(nan));
+  Tensor result = where(equals(x, x), x, number(nan));
   if (!has_infinity(x.dtype())) return result;
   const double most = largest(x.dtype());
   result = where(x == kInfinity, number(posinf.value_or(most)), result);

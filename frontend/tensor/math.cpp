@@ -6,6 +6,7 @@
 
 #include "core/support/as_op.hpp"
 #include "core/support/error.hpp"
+#include "frontend/tensor/axes.hpp"
 #include "frontend/tensor/formula.hpp"
 
 namespace tenon {

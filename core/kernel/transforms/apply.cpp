@@ -346,9 +346,11 @@ constexpr double kMostIterations = 0x1p31;  ///< that edges may add up to
 constexpr double kMostGrowth = 16;
 
 /// Of the innermost loops of one nest, the largest of all; sizes of symbols are their bounds.
+/// Threads share the copies to tiles, which do not count.
 double iterations_of(const std::vector<Statement>& body, const Kernel& kernel, double around) {
   double most = around;
   for (const Statement& s : body) {
+    if (s.kind == Statement::Kind::kStage || s.kind == Statement::Kind::kMatrix) continue;
     const double own = is_loop(s) ? static_cast<double>(kernel.axes[s.axis].extent.max()) : 1;
     most = std::max(most, iterations_of(s.body, kernel, around * std::max(own, 1.0)));
   }
