@@ -3,13 +3,15 @@
 
 #include <string_view>
 
+#include "tenon/export.hpp"
+
 namespace tenon {
 
-void throw_as_op(const char* op, const Error& error) {
+TENON_API void throw_as_op(const char* op, const Error& error) {
   const std::string_view text = error.what();
   const size_t end = text.find("] ");
-  const bool is_ours = error.kind() == ErrorKind::kInvalid && text.starts_with('[') &&
-                       end != std::string_view::npos;
+  const bool is_ours =
+      error.kind() == ErrorKind::kInvalid && text.starts_with('[') && end != std::string_view::npos;
   // Tensors that are gone, of other contexts, or of the whole process are no matter of a function.
   for (const std::string_view other : {"[tensor]", "[fork]", "[exit]"})
     if (!is_ours || text.starts_with(other)) throw error;

@@ -2,10 +2,11 @@
 #include "core/support/error.hpp"
 
 #include "core/support/printable.hpp"
+#include "tenon/export.hpp"
 
 namespace tenon {
 
-void throw_error(ErrorKind kind, std::string_view message) {
+TENON_API void throw_error(ErrorKind kind, std::string_view message) {
   throw Error(kind, printable(message));
 }
 

@@ -70,7 +70,8 @@ struct AtThreadEnd {
   }
 };
 
-[[maybe_unused]] const bool made_at_load = (exit_delays(), wait_in_exit_of_this_thread(), true);
+[[maybe_unused]] const ExitDelays& exit_delays_made_at_load = exit_delays();
+[[maybe_unused]] const bool waits_from_load_on = (wait_in_exit_of_this_thread(), true);
 
 }  // namespace
 

@@ -165,8 +165,11 @@ void add_show(CLI::App& app, int& exit_code) {
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, command, &exit_code] {
     // Read first: a graph may have no kernel that would meet it.
-    if (command->count("--transforms") > 0)
+    if (command->count("--transforms") > 0) {
+      options->transforms.emplace();
+      refuse_idle_options(*options);
       options->transforms = parse_transforms(options->transforms_text);
+    }
     const std::vector<std::string> texts = show_stage(*options);
     if (options->json) {
       say("{}\n", Lines{json_text(nlohmann::json{

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What libtenon exports is what symbols.txt lists. UPDATE=1 writes the list anew.
 # Usage: cmake -DFILE=libtenon.so -DNM=nm -DLIST=symbols.txt [-DUPDATE=1] -P check_symbols.cmake
+cmake_policy(VERSION 3.22)
 execute_process(COMMAND ${NM} -D --defined-only --demangle ${FILE} OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX REPLACE "\n$" "" output "${output}")
 string(REPLACE ";" "," output "${output}")
