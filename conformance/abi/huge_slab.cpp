@@ -77,7 +77,8 @@ sdk::Program load_from(uint64_t base, uint64_t to) {
 
 void launch_stores(const OpenDevice& device, tn_memory* memory, const Places& places) {
   const uint64_t most = device.properties().max_buffer_bytes;
-  if (device.properties().max_grid[0] < kPiece / 4) return;
+  const uint32_t groups = device.properties().max_grid[0];
+  if (groups != 0 && groups < kPiece / 4) return;
   if (!device.computes() || !(device.dtype_flags(TN_DTYPE_U32) & TN_DTYPE_ARITHMETIC)) return;
   if (most != 0 && most < places.size) return;
   const auto runs = [&](const sdk::Program& program) {
@@ -106,7 +107,8 @@ void launch_stores(const OpenDevice& device, tn_memory* memory, const Places& pl
 /// Bound is only what lies at the place; a second program reads it, bound elsewhere.
 void launch_bound(const OpenDevice& device, tn_memory* memory, const Places& places) {
   constexpr uint64_t kNear = 8192;
-  if (device.properties().max_grid[0] < kPiece / 4) return;
+  const uint32_t groups = device.properties().max_grid[0];
+  if (groups != 0 && groups < kPiece / 4) return;
   if (!device.computes() || !(device.dtype_flags(TN_DTYPE_U32) & TN_DTYPE_ARITHMETIC)) return;
   sdk::ProgramBuilder b("bound");
   const auto to = b.buffer("to", TN_DTYPE_U32, TN_ACCESS_WRITE);
