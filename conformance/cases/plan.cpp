@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t kCellCases = 32;    ///< of a template, in `fuzz`
 constexpr uint64_t kSweepCases = 4;    ///< of an op and dtype: each mode of values
 constexpr uint64_t kRunCellCases = 8;  ///< of a cell, in `run`
-constexpr uint64_t kRunTurn = 7;       ///< blocks of `run`, of which one is not of cells
+constexpr uint64_t kRunTurn = 5;       ///< blocks of `run`, of which one is not of cells
 /// Of so many cases of the first pass of `run`; the rest of them are the others.
 constexpr uint64_t kPassBlock = 16, kPassCells = 8, kPassRefusals = 4;
 constexpr uint64_t kStride = 389;        ///< prime: from one op or cell to the next, far apart
@@ -237,17 +237,24 @@ Plan plan_run_cell(uint64_t seed, uint64_t index, uint64_t number) {
   return plan_of({Layer::kCell, cell}, seed, index - place);
 }
 
-/// What `run` has beside cells, checks and refusals.
+/// What `run` has beside cells, checks and refusals. Patterns come in the order of the sweep.
 Plan plan_run_other(uint64_t seed, uint64_t index, uint64_t turn) {
   using PlanFunction = Plan (*)(uint64_t, uint64_t);
   static constexpr PlanFunction kPlanFunctions[] = {
       plan_graph,    plan_pattern, plan_transforms, plan_sequence,
       plan_graph,    plan_twin,    plan_pattern,    plan_transforms,
       plan_sequence, plan_graph,   plan_gradient,   plan_transforms};
-  const PlanFunction plan_function = kPlanFunctions[turn % std::size(kPlanFunctions)];
-  return (plan_function == plan_sequence || plan_function == plan_pattern) && !has_layer_4()
-             ? plan_graph(seed, index)
-             : plan_function(seed, index);
+  constexpr uint64_t kTurns = std::size(kPlanFunctions);
+  const PlanFunction plan_function = kPlanFunctions[turn % kTurns];
+  const bool is_pattern = plan_function == plan_pattern;
+  if ((plan_function == plan_sequence || is_pattern) && !has_layer_4())
+    return plan_graph(seed, index);
+  if (!is_pattern) return plan_function(seed, index);
+  const auto patterns_before = [](uint64_t turns) {
+    return static_cast<uint64_t>(std::count(kPlanFunctions, kPlanFunctions + turns, plan_pattern));
+  };
+  const uint64_t number = turn / kTurns * patterns_before(kTurns) + patterns_before(turn % kTurns);
+  return plan_sweep_pattern(seed, index, number * kBlock + index % kBlock);
 }
 
 /// A case of the first pass of `run`: every op in every dtype, in the order of the sweep, every
@@ -267,7 +274,7 @@ Plan plan_run_pass(uint64_t seed, uint64_t index, uint64_t position) {
   return plan_run_other(seed, index, turn);
 }
 
-/// Cells one after the other; of seven blocks, the last belongs to the others.
+/// Cells one after the other; of kRunTurn blocks, the last belongs to the others.
 Plan plan_run_rest(uint64_t seed, uint64_t index, uint64_t position) {
   const uint64_t block = position / kBlock, turn = block / kRunTurn, place = block % kRunTurn;
   if (place == kRunTurn - 1) return plan_run_other(seed, index, turn);

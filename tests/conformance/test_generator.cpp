@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "conformance/cases/abi/patterns/pattern.hpp"
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/graphs/cells.hpp"
 #include "conformance/cases/graphs/graphs.hpp"
@@ -195,18 +196,20 @@ TEST_CASE("fuzz begins with every check, and every op in every dtype") {
 }
 
 TEST_CASE("run walks every cell and every check") {
-  std::set<uint32_t> cells, checks;
+  std::set<uint32_t> cells, checks, patterns;
   std::map<Layer, uint64_t> counts;
   for (uint64_t i = kRunBase; i < run_end(); ++i) {
     const TemplateSpec recipe = plan_case(5, i).spec;
     ++counts[recipe.layer];
     if (recipe.layer == Layer::kCell) cells.insert(recipe.number);
     if (recipe.layer == Layer::kCheck) checks.insert(recipe.number);
+    if (recipe.layer == Layer::kPattern) patterns.insert(recipe.number);
   }
   CHECK(cells.size() == all_cells().size());
   CHECK(checks.size() == abi_checks().size());
   CHECK(counts[Layer::kGraph] > 1500);
-  CHECK(counts[Layer::kPattern] > 600);
+  CHECK(counts[Layer::kPattern] > 900);
+  CHECK(patterns.size() == abi::all_patterns().size());
 }
 
 TEST_CASE("run begins with every check, and is soon everywhere") {

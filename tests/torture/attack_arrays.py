@@ -89,11 +89,19 @@ def bools():
     assert got == (bytes([0, 1, 1, 1]),) * 2, got
 
 
+def columns(data):
+    """A (2, 3) array column by column."""
+    x = struct.unpack("<6f", data)
+    return struct.pack("<6f", *(x[3 * row + column] for column in range(3) for row in range(2)))
+
+
 FORMS = {  # a (2, 3) array of f32 in other clothes
     "version 2": lambda data: npy("<f4", (2, 3), data, version=2),
     "version 3": lambda data: npy("<f4", (2, 3), data, version=3),
     "no padding": lambda data: npy("<f4", (2, 3), data, pad=1),
     "much padding": lambda data: npy("<f4", (2, 3), data, pad=8192),
+    "big-endian": lambda data: npy(">f4", (2, 3), struct.pack(">6f", *struct.unpack("<6f", data))),
+    "Fortran order": lambda data: npy("<f4", (2, 3), columns(data), fortran=True),
     "double quotes": lambda data: npy("<f4", (2, 3), data).replace(b"'", b'"'),
 }
 F32 = struct.pack("<6f", *range(6))
