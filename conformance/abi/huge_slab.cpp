@@ -75,11 +75,16 @@ sdk::Program load_from(uint64_t base, uint64_t to) {
   return b.finish();
 }
 
+/// Whether it computes u32, in a workgroup for each word of a piece.
+bool takes_words(const OpenDevice& device) {
+  const uint32_t groups = device.properties().max_grid[0];
+  return device.computes() && (device.dtype_flags(TN_DTYPE_U32) & TN_DTYPE_ARITHMETIC) &&
+         (groups == 0 || groups >= kPiece / 4);
+}
+
 void launch_stores(const OpenDevice& device, tn_memory* memory, const Places& places) {
   const uint64_t most = device.properties().max_buffer_bytes;
-  const uint32_t groups = device.properties().max_grid[0];
-  if (groups != 0 && groups < kPiece / 4) return;
-  if (!device.computes() || !(device.dtype_flags(TN_DTYPE_U32) & TN_DTYPE_ARITHMETIC)) return;
+  if (!takes_words(device)) return;
   if (most != 0 && most < places.size) return;
   const auto runs = [&](const sdk::Program& program) {
     const CompileAnswer answer = device.compile(*program.get());
@@ -107,9 +112,7 @@ void launch_stores(const OpenDevice& device, tn_memory* memory, const Places& pl
 /// Bound is only what lies at the place; a second program reads it, bound elsewhere.
 void launch_bound(const OpenDevice& device, tn_memory* memory, const Places& places) {
   constexpr uint64_t kNear = 8192;
-  const uint32_t groups = device.properties().max_grid[0];
-  if (groups != 0 && groups < kPiece / 4) return;
-  if (!device.computes() || !(device.dtype_flags(TN_DTYPE_U32) & TN_DTYPE_ARITHMETIC)) return;
+  if (!takes_words(device)) return;
   sdk::ProgramBuilder b("bound");
   const auto to = b.buffer("to", TN_DTYPE_U32, TN_ACCESS_WRITE);
   const auto from = b.buffer("from", TN_DTYPE_U32, TN_ACCESS_READ);

@@ -129,9 +129,15 @@ void Backward::find_active(const std::vector<NodeRef>& order, const std::vector<
 Gradients Backward::run(const std::vector<NodeRef>& outputs, const std::vector<NodeRef>& seeds,
                         const std::vector<NodeRef>& wrt, bool keep_wide) {
   TN_ASSERT(outputs.size() == seeds.size());
-  auto [lifted, leaves] = lift_leaves(outputs, wrt, builder_);
-  Gradients out{std::move(lifted), {}};
-  order_ = topological(out.outputs);
+  std::vector<NodeRef> leaves = wrt;
+  Gradients out{outputs, {}};
+  order_ = topological(outputs);
+  if (std::ranges::any_of(order_, [](const NodeRef& node) { return is_region(*node); })) {
+    Lifted lifted = lift_leaves(outputs, wrt, builder_);
+    out.outputs = std::move(lifted.outputs);
+    leaves = std::move(lifted.leaves);
+    order_ = topological(out.outputs);
+  }
   find_active(order_, leaves);
   if (Taping taping(*this); taping.run(order_)) {
     out.outputs = taping.rebuilt(out.outputs);

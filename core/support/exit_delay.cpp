@@ -60,7 +60,6 @@ bool is_called_by_exit() {
 }
 
 struct AtThreadEnd {
-  bool is_used = false;
   ~AtThreadEnd() {
     // A call of a plugin that ends the process cannot be waited for.
     if (own_delays() > 0 || !is_called_by_exit()) return;
@@ -76,8 +75,7 @@ struct AtThreadEnd {
 }  // namespace
 
 void wait_in_exit_of_this_thread() {
-  thread_local AtThreadEnd at_end;
-  at_end.is_used = true;
+  thread_local AtThreadEnd at_end;  // made by the first call
 }
 
 void wait_if_exiting() {

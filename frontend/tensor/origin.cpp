@@ -126,12 +126,12 @@ History::History(const char* op, Builder& builder, const std::vector<NodeRef>& o
     NodeRef original = original_of(leaf);
     if (is_value(*original)) continue;
     if (newest_of(original, made_of_) == 0) has_constant_original_ = true;
-    originals_.push_back(std::move(original));
+    originals_.emplace_back(leaf, std::move(original));
   }
   std::vector<NodeRef> all = outputs;
   all.insert(all.end(), wrt.begin(), wrt.end());
   for (const Run& run : runs_since(oldest, all)) expand(run, dependence_of(*run.origin));
-  expand_leaves(outputs, wrt);
+  expand_leaves(outputs);
   if (!unknown_.empty()) check(before(outputs));
 }
 
@@ -153,6 +153,7 @@ std::vector<History::Run> History::runs_since(uint64_t identity,
   };
   for (const NodeRef& node : topological(nodes))
     if (is_value(*node)) add_value(node);
+  std::set<const Ancestors*> walked;
   while (!left.empty()) {
     const std::shared_ptr<const Origin> origin = left.back().made.origin;
     left.pop_back();
@@ -163,9 +164,7 @@ std::vector<History::Run> History::runs_since(uint64_t identity,
       } else {
         add(input.identity, input.made);
       }
-    }
-    for (const Origin::Input& input : origin->inputs) {
-      if (!input.forgotten) continue;
+      if (!input.forgotten || !walked.insert(input.forgotten.get()).second) continue;
       any_of(*input.forgotten, [&](uint64_t /*own*/, const std::weak_ptr<const Node>& value) {
         if (const NodeRef node = value.lock()) add_value(node);
         return false;
@@ -188,9 +187,11 @@ bool History::is_known(uint64_t identity) const {
 
 History::Dependence History::dependence_of(const Origin& origin) const {
   bool on_original = has_constant_original_;
+  std::set<const Ancestors*> asked;  // inputs share them
   for (const Origin::Input& input : origin.inputs) {
-    if (is_known(input.identity) ||
-        (input.forgotten && input.node.expired() && is_known(*input.forgotten)))
+    if (is_known(input.identity)) return Dependence::kTarget;
+    if (input.forgotten && input.node.expired() && asked.insert(input.forgotten.get()).second &&
+        is_known(*input.forgotten))
       return Dependence::kTarget;
     on_original = on_original || made_of_.contains(input.identity);
   }
@@ -270,7 +271,7 @@ void History::expand(const Run& run, Dependence dependence) {
 bool History::has_original_below(const NodeRef& node) const {
   const std::vector<NodeRef> order = topological({node});
   return std::any_of(order.begin(), order.end() - 1, [&](const NodeRef& below) {
-    return std::ranges::count(originals_, below) > 0;
+    return std::ranges::any_of(originals_, [&](const auto& one) { return one.second == below; });
   });
 }
 
@@ -287,13 +288,13 @@ NodeRef History::original_of(const NodeRef& value) const {
   return substitute({made.origin->graph->outputs[made.output]}, values, builder_)[0];
 }
 
-void History::expand_leaves(const std::vector<NodeRef>& outputs, const std::vector<NodeRef>& wrt) {
+void History::expand_leaves(const std::vector<NodeRef>& outputs) {
   if (originals_.empty()) return;
   FlatMap<const Node*, char> within;
   for (const NodeRef& node : topological(before(outputs))) within.try_emplace(node.get());
-  for (const NodeRef& leaf : wrt) {
-    if (!is_value(*leaf) || expanded_.contains(identity_of(*leaf))) continue;
-    const NodeRef original = before({original_of(leaf)})[0];
+  for (const auto& [leaf, unexpanded] : originals_) {
+    if (expanded_.contains(identity_of(*leaf))) continue;
+    const NodeRef original = before({unexpanded})[0];
     if (is_value(*original) || !within.contains(original.get())) continue;
     origins_.try_emplace(leaf.get(), original);
     read_.try_emplace(original.get(), leaf);

@@ -89,7 +89,7 @@ class History {
   NodeRef original_of(const NodeRef& value) const;
   bool has_original_below(const NodeRef& node) const;
   /// Those of `wrt` that other tensors have as they were before they were read.
-  void expand_leaves(const std::vector<NodeRef>& outputs, const std::vector<NodeRef>& wrt);
+  void expand_leaves(const std::vector<NodeRef>& outputs);
   /// Throws where a path leads through what is not known any more.
   void check(const std::vector<NodeRef>& outputs) const;
 
@@ -98,9 +98,9 @@ class History {
   std::set<uint64_t> leaves_;       ///< values among `wrt`
   std::set<uint64_t> targets_;      ///< PARAMs that `wrt` are, or are made of
   std::vector<NodeRef> constants_;  ///< those of `wrt` that are made of no PARAM
-  /// What values among `wrt` were before they were read, and of which PARAMs that was made. Others
+  /// Values among `wrt`, with what they were before they were read, and of which PARAMs. Others
   /// were made of them then.
-  std::vector<NodeRef> originals_;
+  std::vector<std::pair<NodeRef, NodeRef>> originals_;
   std::set<uint64_t> made_of_;
   bool has_constant_original_ = false;
   std::map<uint64_t, NodeRef> alive_;  ///< values that are there, by identity

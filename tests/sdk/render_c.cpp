@@ -51,22 +51,7 @@ TEST_CASE("vectors, loops and branches as C agree with the interpreter") {
 }
 
 TEST_CASE("loops with steps end without overflow") {
-  const Program program = parsed(R"(program steps(%y: global i32 write) workgroup 1 1 1 {
-  %0 = const 2147483000 : i32
-  %1 = const 2147483647 : i32
-  %2 = const 500 : i32
-  %3 = const 0 : i32
-  %4 = const 1 : i32
-  %i = loop %0, %1, %2 : i32 {
-    %a = carry %3 : i32
-    %b = carry %4 : i32
-    %next = add %a, %b : i32
-    end %b, %next
-  }
-  store %y, %3, %a
-  store %y, %4, %b
-}
-)");
+  const Program program = parsed(samples::kStepsToTheEnd);
   Bytes ours(8), theirs(8);
   CKernel(program).run({1, 1, 1}, std::vector<TestArgument>{{&ours}});
   NullDevice().run(program, {1, 1, 1}, std::vector<TestArgument>{{&theirs}});

@@ -261,4 +261,23 @@ inline constexpr std::string_view kHalves =
 inline constexpr std::string_view kAll[] = {kSoftmax,   kVectors,  kControl, kShared, kAtomic,
                                             kConstants, kSubgroup, kMatrix,  kRoomy,  kHalves};
 
+/// A loop whose last step would leave the dtype. Its names are not canonical, so kAll lacks it.
+inline constexpr std::string_view kStepsToTheEnd =
+    R"(program steps(%y: global i32 write) workgroup 1 1 1 {
+  %0 = const 2147483000 : i32
+  %1 = const 2147483647 : i32
+  %2 = const 500 : i32
+  %3 = const 0 : i32
+  %4 = const 1 : i32
+  %i = loop %0, %1, %2 : i32 {
+    %a = carry %3 : i32
+    %b = carry %4 : i32
+    %next = add %a, %b : i32
+    end %b, %next
+  }
+  store %y, %3, %a
+  store %y, %4, %b
+}
+)";
+
 }  // namespace tenon::sdk::samples

@@ -149,23 +149,8 @@ TEST_CASE("narrow integers that wrapped by an IR builder are used as such") {
 }
 
 TEST_CASE("loops with steps by an IR builder end without overflow") {
-  agrees_with_interpreter(R"(program steps(%y: global i32 write) workgroup 1 1 1 {
-  %0 = const 2147483000 : i32
-  %1 = const 2147483647 : i32
-  %2 = const 500 : i32
-  %3 = const 0 : i32
-  %4 = const 1 : i32
-  %i = loop %0, %1, %2 : i32 {
-    %a = carry %3 : i32
-    %b = carry %4 : i32
-    %next = add %a, %b : i32
-    end %b, %next
-  }
-  store %y, %3, %a
-  store %y, %4, %b
-}
-)",
-                          Bytes(8), [](Bytes& out) { return std::vector<TestArgument>{{&out}}; });
+  agrees_with_interpreter(samples::kStepsToTheEnd, Bytes(8),
+                          [](Bytes& out) { return std::vector<TestArgument>{{&out}}; });
 }
 
 TEST_CASE("the walk refuses what threads do together") {

@@ -135,16 +135,23 @@ void ProgramModel::run_if(uint32_t i, const Mask& mask) {
   if (program_.op(close).op == TN_OP_ELSE && any(no)) run_ops(close + 1, closes_[close], no);
 }
 
-/// Of each subgroup all threads are there, or none.
+void ProgramModel::each_subgroup(uint32_t op, const Mask& mask,
+                                 const std::function<void(uint32_t)>& run) const {
+  const uint32_t size = program_.header().subgroup_size;
+  if (size == 0 || threads_ % size) refuse(op, "whole subgroups");
+  for (uint32_t first = 0; first < threads_; first += size) {
+    const auto on = std::count(mask.begin() + first, mask.begin() + first + size, uint8_t{1});
+    if (on == 0) continue;
+    if (on != size) refuse(op, "all threads of a subgroup or none");
+    run(first);
+  }
+}
+
 void ProgramModel::run_subgroups(uint32_t i, const Mask& mask) {
   const tn_op& op = program_.op(i);
   const auto operands = program_.operands(op);
   const uint32_t size = program_.header().subgroup_size;
-  if (size == 0 || threads_ % size) refuse(i, "whole subgroups");
-  for (uint32_t first = 0; first < threads_; first += size) {
-    const auto on = std::count(mask.begin() + first, mask.begin() + first + size, uint8_t{1});
-    if (on == 0) continue;
-    if (on != size) refuse(i, "all threads of a subgroup or none");
+  each_subgroup(i, mask, [&](uint32_t first) {
     for (uint32_t l = 0; l < op.lanes; ++l) {
       std::vector<ModelValue> all;
       for (uint32_t t = first; t < first + size; ++t) all.push_back(at(operands[0], t, l));
@@ -158,7 +165,7 @@ void ProgramModel::run_subgroups(uint32_t i, const Mask& mask) {
         at(i, t, l) = reduces ? reduced : all[static_cast<size_t>(from)];
       }
     }
-  }
+  });
 }
 
 void ProgramModel::run_loop(uint32_t i, Mask mask) {

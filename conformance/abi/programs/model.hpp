@@ -10,6 +10,7 @@
 // are made from. They share no arithmetic, so that a fault of either shows as a difference.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,6 +58,9 @@ class ProgramModel {
   /// An op that this class does not know; false where it is none either.
   virtual bool run_other(uint32_t, const Mask&) { return false; }
   [[noreturn]] void refuse(uint32_t op, const std::string& expected) const;
+  /// Calls `run` with the first thread of each subgroup whose threads are there, which are all or
+  /// none.
+  void each_subgroup(uint32_t op, const Mask& mask, const std::function<void(uint32_t)>& run) const;
   void spend(uint32_t op, uint64_t lanes);
   std::vector<ModelValue>& values(uint32_t value) { return values_[value]; }
   ModelValue& at(uint32_t value, uint32_t thread, uint32_t lane) {

@@ -18,14 +18,9 @@ bool CooperationModel::run_other(uint32_t i, const Mask& mask) {
     return true;
   }
   if (op < TN_OP_MATRIX_LOAD || op > TN_OP_MATRIX_STORE) return false;
-  const uint32_t size = program_.header().subgroup_size;
-  if (size == 0 || threads_ % size) refuse(i, "whole subgroups");
-  for (uint32_t first = 0; first < threads_; first += size) {
-    const auto on = std::count(mask.begin() + first, mask.begin() + first + size, uint8_t{1});
-    if (on == 0) continue;
-    if (on != size) refuse(i, "all threads of a subgroup or none");
+  each_subgroup(i, mask, [&](uint32_t first) {
     op == TN_OP_MATRIX_MULTIPLY ? multiply(i, first) : access(i, first);
-  }
+  });
   return true;
 }
 
