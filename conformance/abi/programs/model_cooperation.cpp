@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "conformance/abi/lowest_bit.hpp"
 #include "conformance/cases/abi/scalars.hpp"
