@@ -15,8 +15,8 @@ FloatLayout float_layout(const Tensor& x);
 /// 2^n of whole n in the range of normal numbers.
 Tensor power_of_two(const Tensor& n);
 
-/// A finite x > 0 as whole * 2^exponent, both in x's dtype. The whole number has the significant bits
-/// of the dtype: it is in [2^(p-1), 2^p).
+/// A finite x > 0 as whole * 2^exponent, both in x's dtype. The whole number has the significant
+/// bits of the dtype: it is in [2^(p-1), 2^p).
 struct WholeParts {
   Tensor whole, exponent;
 };

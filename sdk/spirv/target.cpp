@@ -94,8 +94,8 @@ std::unique_ptr<PropertyTable> spirv_properties(const SpirvTarget& target) {
   p.max_bindings = 4;
   p.max_buffer_bytes = uint64_t{1} << 27;
   p.max_shared_bytes = 16384;
-  // Private arrays. NVIDIA's compiler refuses kernels with 16 KiB (VkResult -13 on an H100); those of
-  // 8 KiB came through WebGPU on the same driver.
+  // Private arrays. NVIDIA's compiler refuses kernels with 16 KiB (VkResult -13 on an H100); those
+  // of 8 KiB came through WebGPU on the same driver.
   p.max_scratch_bytes = 8192;
   p.subgroup_min = p.subgroup_max = target.subgroup;
   if (target.is_software) p.max_loop_trips = kLlvmpipeLoopTrips;  // it may be that driver

@@ -35,8 +35,8 @@ struct ClassOptions {
 
 /// -log softmax(logits) at the label. logits [n, classes, ..] or [classes], labels: integers
 /// without the axis of classes. Or targets of a float dtype in the shape of logits: the sum over
-/// classes of -target log softmax, 0 where the target is 0. A label that is no class, nor to be ignored, makes NaN. All
-/// ignored: NaN, as 0/0.
+/// classes of -target log softmax, 0 where the target is 0. A label that is no class, nor to be
+/// ignored, makes NaN. All ignored: NaN, as 0/0.
 TENON_API Tensor cross_entropy(const Tensor& logits, const Tensor& labels,
                                const ClassOptions& options = {});
 /// The same of logarithms of chances in place of logits.
