@@ -268,21 +268,27 @@ void check_donated(const std::string& name, const std::vector<Tensor>& inputs, s
       name, i, type_string(*node));
 }
 
-/// How the results of a call are made. From what was donated there is no way back.
+/// How the results of a call are made, if a gradient can go through one. From what was donated
+/// there is no way back.
 std::shared_ptr<const Origin> origin_of(const Trace& trace, const std::vector<Tensor>& inputs,
                                         const std::vector<InputType>& types,
-                                        const std::vector<bool>& gives, Context& context) {
+                                        const std::vector<bool>& gives) {
+  if (std::ranges::none_of(trace.graph->outputs,
+                           [](const NodeRef& output) { return is_float(output->dtype); }))
+    return nullptr;
   std::vector<NodeRef> given;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    given.push_back(is_number(inputs[i])
-                        ? builder_of(context).constant(inputs[i].state()->number->as(
-                              trace.graph->name.c_str(), types[i].dtype))
-                        : node_of(inputs[i]));
+  std::vector<Scalar> numbers(inputs.size());
+  given.reserve(inputs.size() + trace.captured.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    given.push_back(types[i].device ? node_of(inputs[i]) : nullptr);
+    if (!types[i].device)
+      numbers[i] = inputs[i].state()->number->as(trace.graph->name.c_str(), types[i].dtype);
+  }
   for (const Tensor& x : trace.captured) given.push_back(node_of(x));
   if (Tape* const tape = Tape::current())
     for (size_t i = 0; i < given.size(); ++i)
-      if (i >= gives.size() || !gives[i]) tape->hold({given[i]});
-  return make_origin(trace.graph->name, trace.graph, given);
+      if (given[i] && (i >= gives.size() || !gives[i])) tape->hold({given[i]});
+  return make_origin(trace.graph->name, trace.graph, given, numbers);
 }
 
 /// Numbers on the device that the run begins on; those that have changed are written by it.
@@ -386,7 +392,7 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
     spend(/*all=*/false);
     throw;
   }
-  const std::shared_ptr<const Origin> origin = origin_of(*trace, inputs, types, gives, context);
+  const std::shared_ptr<const Origin> origin = origin_of(*trace, inputs, types, gives);
   spend(/*all=*/true);
   for (size_t o = 0; o < results.size(); ++o) {
     const Node& node = *trace->graph->outputs[o];

@@ -61,15 +61,18 @@ std::shared_ptr<const Ancestors> shared(Ancestors ancestors) {
 }  // namespace
 
 std::shared_ptr<const Origin> make_origin(std::string call, GraphRef graph,
-                                          const std::vector<NodeRef>& inputs) {
+                                          const std::vector<NodeRef>& inputs,
+                                          const std::vector<Scalar>& numbers) {
   auto out = std::make_shared<Origin>();
   out->call = std::move(call);
   out->graph = std::move(graph);
+  out->inputs.reserve(inputs.size());
   std::map<const Origin*, std::shared_ptr<const Ancestors>> forgotten;
-  for (const NodeRef& node : inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const NodeRef& node = inputs[i];
     Origin::Input& input = out->inputs.emplace_back();
-    if (!is_value(*node)) {
-      input.constant = node;
+    if (!node) {
+      input.number = numbers[i];
       continue;
     }
     input.identity = identity_of(*node);
@@ -216,7 +219,7 @@ void History::check(const std::vector<NodeRef>& outputs) const {
 
 NodeRef History::value_of(const std::shared_ptr<const Origin>& origin, size_t input) {
   const Origin::Input& given = origin->inputs[input];
-  if (given.identity == 0) return given.constant;
+  if (given.identity == 0) return builder_.constant(given.number);
   if (const auto at = expanded_.find(given.identity); at != expanded_.end()) return at->second;
   if (const auto at = alive_.find(given.identity); at != alive_.end()) return at->second;
   const Node& like = *origin->graph->params[input];
@@ -281,7 +284,7 @@ NodeRef History::original_of(const NodeRef& value) const {
   Remapped values;
   for (size_t i = 0; i < made.origin->inputs.size(); ++i) {
     const Origin::Input& input = made.origin->inputs[i];
-    const NodeRef node = input.identity == 0 ? input.constant : input.node.lock();
+    const NodeRef node = input.identity == 0 ? builder_.constant(input.number) : input.node.lock();
     if (!node) return value;
     values.try_emplace(made.origin->graph->params[i].get(), node);
   }

@@ -17,6 +17,7 @@
 
 #include "core/ir/remap.hpp"
 #include "frontend/tensor/state.hpp"
+#include "tenon/dtype.hpp"
 
 namespace tenon {
 
@@ -31,9 +32,9 @@ struct Ancestors {
 
 struct Origin {
   struct Input {
-    uint64_t identity = 0;  ///< of the PARAM that owned the value; 0: `constant` is the value
+    uint64_t identity = 0;  ///< of the PARAM that owned the value; 0: `number` is the value
     std::weak_ptr<const Node> node;
-    NodeRef constant;
+    Scalar number;
     Made made;                                   ///< how to compute the value again, or,
     std::shared_ptr<const Ancestors> forgotten;  ///< where the history ends, from what it came
   };
@@ -43,9 +44,11 @@ struct Origin {
   int generation = 0;         ///< runs before it that are kept
 };
 
-/// A run of `graph` on constants and PARAMs that own values.
+/// A run of `graph` on PARAMs that own values. In place of one that is null: the number of its
+/// place.
 std::shared_ptr<const Origin> make_origin(std::string call, GraphRef graph,
-                                          const std::vector<NodeRef>& inputs);
+                                          const std::vector<NodeRef>& inputs,
+                                          const std::vector<Scalar>& numbers = {});
 /// Another tensor's value. Without a gradient: a path through it is an error.
 Made made_from(const char* call, Builder& builder, const NodeRef& x, bool has_gradient);
 /// Of a PARAM that owns a buffer.

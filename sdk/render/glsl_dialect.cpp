@@ -83,10 +83,13 @@ constexpr Extension kExtensions[] = {
 
 bool has_real_type(uint8_t dtype) { return dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64; }
 
-/// Whether SPIR-V may contract the op with another.
-bool contracts(const tn_op& op) {
-  return has_real_type(op.dtype) &&
-         (op.op == TN_OP_ADD || op.op == TN_OP_SUB || op.op == TN_OP_MUL || op.op == TN_OP_FMA);
+/// Ops that a driver may merge with others. For 1 / (x * (1 / y)) that gives y * (1 / x), which is
+/// 0 where x is beyond 2^126.
+constexpr uint16_t kMerged[] = {TN_OP_ADD, TN_OP_SUB,   TN_OP_MUL,
+                                TN_OP_FMA, TN_OP_RECIP, TN_OP_FDIV};
+
+bool is_merged(const tn_op& op) {
+  return has_real_type(op.dtype) && std::ranges::find(kMerged, op.op) != std::end(kMerged);
 }
 
 class GlslDialect : public ShaderDialect {
@@ -175,7 +178,7 @@ class GlslDialect : public ShaderDialect {
 
   std::string define(const tn_op& op, const std::string& name,
                      const std::string& value) const override {
-    return (contracts(op) ? "precise " : "") + Dialect::define(op, name, value);
+    return (is_merged(op) ? "precise " : "") + Dialect::define(op, name, value);
   }
   std::string declare(const tn_op& of, const std::string& name) const override {
     return (has_real_type(of.dtype) ? "precise " : "") + Dialect::declare(of, name);

@@ -62,7 +62,7 @@ void main() {
     precise float v26 = v18 + v24;
     v18 = v26;
   }
-  float v28 = 1.0 / v18;
+  precise float v28 = 1.0 / v18;
   for (int v29 = 0; v29 < p_n; v29 += 1) {
     int v30 = v4 + v29;
     float v31 = p_y[v30];
