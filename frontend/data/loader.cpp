@@ -3,7 +3,6 @@
 
 #include "tenon/make.hpp"
 
-#include <cxxabi.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -135,10 +134,9 @@ Loader::State::Slot Loader::State::make(int64_t number) {
     slot.error = no_memory();
   } catch (const std::length_error&) {
     slot.error = no_memory();
-  } catch (const abi::__forced_unwind&) {
-    throw;
   } catch (...) {
     slot.error = std::current_exception();
+    if (!slot.error) throw;  // not an exception of C++: the thread ends
   }
   return slot;
 }
@@ -155,7 +153,7 @@ void Loader::State::work() {
       Slot slot = make(number);
       lock.lock();
       deliver(number, std::move(slot));
-    } catch (const abi::__forced_unwind&) {  // an example ended its thread: whoever waits is told
+    } catch (...) {  // an example ended its thread: whoever waits is told
       lock.lock();
       deliver(
           number,

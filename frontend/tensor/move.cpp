@@ -113,9 +113,12 @@ Tensor hstack(const std::vector<Tensor>& tensors) {
 std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, int axis) {
   axis = normalise_axis("split", axis, x.rank());
   const int64_t extent = x.size(axis);
-  TN_REQUIRE(std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) == extent &&
-                 std::ranges::all_of(sizes, [](int64_t size) { return size >= 0; }),
-             "[split] expected sizes that add up to {}, got [{}]", extent, fmt::join(sizes, ", "));
+  int64_t total = 0;
+  const bool are_sizes = std::ranges::all_of(sizes, [&](int64_t size) {
+    return size >= 0 && !__builtin_add_overflow(total, size, &total);
+  });
+  TN_REQUIRE(are_sizes && total == extent, "[split] expected sizes that add up to {}, got [{}]",
+             extent, fmt::join(sizes, ", "));
   std::vector<Tensor> parts;
   int64_t begin = 0;
   for (const int64_t size : sizes) {
@@ -155,7 +158,8 @@ Tensor tile(const Tensor& x, std::vector<int64_t> counts) {
     repeated.push_back(shape[axis]);
     joined.push_back(count_of("tile", {counts[axis], shape[axis]}));
   }
-  return whole.reshape(single).broadcast_to(repeated).reshape(joined);
+  return as_op("tile",
+               [&] { return whole.reshape(single).broadcast_to(repeated).reshape(joined); });
 }
 
 Tensor repeat(const Tensor& x, int64_t count, int axis) {
@@ -165,7 +169,8 @@ Tensor repeat(const Tensor& x, int64_t count, int axis) {
   std::vector<int64_t> repeated = x.shape(), joined = x.shape();
   repeated.insert(repeated.begin() + axis + 1, count);
   count_of("repeat", repeated);
-  joined[static_cast<size_t>(axis)] *= count;
+  int64_t& repeats = joined[static_cast<size_t>(axis)];
+  repeats = count_of("repeat", {count, repeats});
   return as_op("repeat",
                [&] { return x.expand_dims(axis + 1).broadcast_to(repeated).reshape(joined); });
 }
@@ -218,7 +223,7 @@ Tensor rot90(const Tensor& x, int times, int from, int to) {
 Tensor atleast_nd(const Tensor& x, int rank) {
   TN_REQUIRE(rank <= static_cast<int>(kMaxRank),
              "[atleast_nd] expected a rank of at most {}, got {}", kMaxRank, rank);
-  Shape shape(static_cast<size_t>(std::max(rank - x.rank(), 0)), Dim(1));
+  Shape shape(static_cast<size_t>(std::max(rank, x.rank()) - x.rank()), Dim(1));
   shape.insert(shape.end(), dims_of(x).begin(), dims_of(x).end());
   return make_tensor(x.context(), builder_of(x).reshape(node_of(x), std::move(shape)));
 }
