@@ -68,7 +68,6 @@ Split split_by_expr(const Linear& x, const Expr& divisor) {
 Split split(const Linear& x, const Expr& divisor) {
   if (divisor.is_const()) return split_by_number(x, divisor.value());
   Split s = split_by_expr(x, divisor);
-  if (s.quotient.terms.empty() && s.quotient.constant == 0) return s;
   if (s.rest.min() >= 0) return s;
   // A rest in [-divisor, 0) becomes a remainder by decrementing the quotient.
   if (s.rest.max() < 0) {

@@ -187,6 +187,16 @@ TEST_CASE("bounds of products of sums, multiplied out") {
   CHECK((p * p - p * 20 + 100).min() <= 0);  // (p - 10)^2 has no zero at an end
 }
 
+TEST_CASE("what is below 0 by less than a symbol") {
+  const Expr p = Expr::symbol("p", 3, 64);
+  CHECK(floor_div(Expr(-2), p).is_const(-1));
+  CHECK(mod(Expr(-2), p) == p - 2);
+  CHECK((p - mod(Expr(-2), p)).is_const(2));
+  const Expr any = Expr::symbol("any", 1, 64);  // 1 divides -2
+  CHECK(mod(Expr(-2), any).min() == 0);
+  CHECK(mod(Expr(-2), any).evaluate({{"any", 1}}) == 0);
+}
+
 TEST_CASE("expressions do not grow without end") {
   Expr e = x;
   const auto deepen = [&] {
