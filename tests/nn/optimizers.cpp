@@ -2,6 +2,7 @@
 // Optimizers made of others: what they keep, and what they refuse.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <tuple>
@@ -15,6 +16,11 @@ namespace {
 using Catch::Matchers::ContainsSubstring;
 
 bool is_matrix(const nn::Named& named) { return named.tensor->rank() == 2; }
+
+struct TwoWeights {
+  nn::Parameter a, b;
+  TENON_FIELDS(a, b)
+};
 
 std::vector<std::string> names(const nn::Optimizer& optimizer, nn::Linear& model,
                                nn::OptimizerState& state) {
@@ -35,6 +41,36 @@ TEST_CASE("each part of a partition keeps what its own parameters need") {
         std::vector<std::string>{"chosen.momentum.trace.weight", "chosen.rate.count",
                                  "others.adam.mean.bias", "others.adam.square.bias",
                                  "others.adam.count", "others.rate.count"});
+}
+
+TEST_CASE("gradients of any length are clipped to one, and shorter ones stay") {
+  const auto clipped = [](double max_norm, const std::vector<float>& a,
+                          const std::vector<float>& b) {
+    TwoWeights model{zeros({static_cast<int64_t>(a.size())}),
+                     zeros({static_cast<int64_t>(b.size())})};
+    const nn::Optimizer optimizer = nn::clip_by_global_norm(max_norm);
+    nn::OptimizerState state = optimizer.init(model);
+    optimizer.update(model,
+                     {tensor<float>(a, {static_cast<int64_t>(a.size())}),
+                      tensor<float>(b, {static_cast<int64_t>(b.size())})},
+                     state);
+    return concatenate({model.a, model.b}).to_vector<float>();
+  };
+  const auto check = [](const std::vector<float>& got, const std::vector<float>& want) {
+    REQUIRE(got.size() == want.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      INFO(i << ": got " << got[i] << ", expected " << want[i]);
+      CHECK(std::abs(got[i] - want[i]) <= 1e-6F * std::abs(want[i]));
+    }
+  };
+  check(clipped(1, {3, 0}, {-4}), {0.6F, 0, -0.8F});
+  check(clipped(1, {3e30F, 0}, {-4e30F}), {0.6F, 0, -0.8F});
+  check(clipped(1, {3e38F, -3e38F}, {3e38F, 3e38F}), {0.5F, -0.5F, 0.5F, 0.5F});  // longer than f32
+  check(clipped(1e-30, {3e-25F, 0}, {-4e-25F}), {0.6e-30F, 0, -0.8e-30F});
+  for (const float scale : {1.0F, 1e-30F, 1e-38F, 0.0F}) {
+    const std::vector<float> got = clipped(5.5, {3 * scale, 0.1F * scale}, {-4 * scale});
+    CHECK(got == std::vector<float>{3 * scale, 0.1F * scale, -4 * scale});
+  }
 }
 
 TEST_CASE("partitions within partitions split what is left") {

@@ -23,11 +23,9 @@ Tensor mixed(const Tensor& old, const Tensor& with, double part) {
   return old * part + with * (1 - part);
 }
 
-Tensor norm_of_all(const Tensor& x) { return x.square().sum().sqrt(); }
-
 /// Singular values moved near 1 by a polynomial of Newton and Schulz (Jordan et al., 2024).
 Tensor newton_schulz(Tensor x, int steps) {
-  x = x / (norm_of_all(x) + 1e-7);
+  x = x / (norm(x) + 1e-7);
   for (int i = 0; i < steps; ++i) {
     const Tensor square = x.matmul(x.matrix_transpose());
     x = 3.4445 * x + (-4.7750 * square + 2.0315 * square.matmul(square)).matmul(x);
@@ -126,7 +124,7 @@ Optimizer scale_by_lion(double b1, double b2) {
 
 Optimizer scale_by_trust_ratio() {
   return each("trust", [](const Tensor& u, const Tensor& w) {
-    const Tensor of_w = norm_of_all(w), of_u = norm_of_all(u);
+    const Tensor of_w = norm(w), of_u = norm(u);
     const Tensor usable = (of_w > 0) & (of_u > 0);
     return u * where(usable, of_w / where(of_u > 0, of_u, 1.0), 1.0);
   });
@@ -149,10 +147,14 @@ Optimizer orthogonalise(int ns_steps) {
 Optimizer clip_by_global_norm(double max_norm) {
   check_options("nn.clip_by_global_norm", {{"max_norm", max_norm, OptionRange::kPositive}});
   return piece("clip", {}, [=](Update& of) {
-    Tensor sum = 0.0;
-    for (const Tensor& u : of.updates) sum = sum + u.square().sum();
-    const Tensor factor = max_norm / sum.sqrt().maximum(max_norm);
-    for (Tensor& u : of.updates) u = u * factor;
+    // Of parts of the largest element: no square overflows, and the length may.
+    Tensor most = 0.0, sum = 0.0;
+    for (const Tensor& u : of.updates) most = most.maximum(u.abs().max());
+    most = where(most == 0, 1.0, most);
+    for (const Tensor& u : of.updates) sum = sum + (u / most).square().sum();
+    const Tensor length = sum.sqrt(), limit = max_norm / most, is_longer = length > limit;
+    const Tensor factor = max_norm / length;
+    for (Tensor& u : of.updates) u = where(is_longer, u / most * factor, u);
   });
 }
 
