@@ -7,6 +7,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/nn/in_layer.hpp"
+#include "frontend/nn/shape_text.hpp"
 #include "frontend/nn/wide.hpp"
 #include "frontend/nn/window.hpp"
 #include "tenon/gradient.hpp"
@@ -18,15 +19,11 @@
 namespace tenon::nn {
 namespace {
 
-Size size_at(const Tensor& x, int from_end) {
-  return x.sizes()[static_cast<size_t>(x.rank() - from_end)];
-}
-
 /// Which keys a query sees by its position, [queries, keys].
 std::optional<Tensor> seen(const Tensor& q, const Tensor& k, const AttentionOptions& options) {
   if (!options.causal && options.window == 0) return {};
   Context& context = q.context();
-  const Size queries = size_at(q, 2), keys = size_at(k, 2);
+  const Size queries = size_at(q, -2), keys = size_at(k, -2);
   const Tensor last = arange(queries, DType::kI64, context).expand_dims(1) +
                       from_size(keys, context) - from_size(queries, context);
   const Tensor key = arange(keys, DType::kI64, context).expand_dims(0);
@@ -37,10 +34,10 @@ std::optional<Tensor> seen(const Tensor& q, const Tensor& k, const AttentionOpti
 }
 
 /// [.., groups, rows, size] to [.., groups, heads of each, rows, size], or as many as there are.
-Tensor in_groups(const Tensor& x, int64_t groups, int64_t each) {
+Tensor in_groups(const Tensor& x, const Size& groups, const Size& each) {
   std::vector<Size> shape = x.sizes().vector();
   shape[shape.size() - 3] = groups;
-  shape.insert(shape.end() - 2, Size(each));
+  shape.insert(shape.end() - 2, each);
   return x.reshape(shape);
 }
 
@@ -109,7 +106,7 @@ Tensor weighted(const Tensor& scores, const Tensor& values, const std::optional<
 bool same_batch(const Tensor& a, const Tensor& b, bool is_grouped) {
   if (a.rank() != b.rank()) return false;
   for (int i = is_grouped ? 4 : 3; i <= a.rank(); ++i)
-    if (size_at(a, i).text() != size_at(b, i).text()) return false;
+    if (size_at(a, -i).text() != size_at(b, -i).text()) return false;
   return true;
 }
 
@@ -125,24 +122,26 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   TN_REQUIRE(is_float(q.dtype()) && is_float(k.dtype()) && is_float(v.dtype()),
              "[{}] expected float dtypes, got {}, {} and {}", op, dtype_name(q.dtype()),
              dtype_name(k.dtype()), dtype_name(v.dtype()));
-  const int64_t heads = q.size(-3), groups = k.size(-3), size = q.size(-1);
-  TN_REQUIRE(groups > 0 && heads % groups == 0 && v.size(-3) == groups,
+  const Size heads = size_at(q, -3), groups = size_at(k, -3), size = size_at(q, -1);
+  TN_REQUIRE(groups.minimum() > 0 && heads % groups == Size(0) && size_at(v, -3) == groups,
              "[{}] expected heads of the queries that are a multiple of those of keys and values, "
              "got {}, {} and {}",
-             op, heads, groups, v.size(-3));
-  TN_REQUIRE(size > 0 && k.size(-1) == size && size_at(k, 2) == size_at(v, 2),
+             op, heads.text(), groups.text(), size_at(v, -3).text());
+  TN_REQUIRE(size.minimum() > 0 && size_at(k, -1) == size && size_at(k, -2) == size_at(v, -2),
              "[{}] expected queries and keys of one size and as many keys as values, got sizes {} "
              "and {}, {} and {}",
-             op, size, k.size(-1), size_at(k, 2).text(), size_at(v, 2).text());
+             op, size.text(), size_at(k, -1).text(), size_at(k, -2).text(), size_at(v, -2).text());
   TN_REQUIRE(options.window >= 0, "[{}] expected a window of 0 (none) or more, got {}", op,
              options.window);
-  const bool is_grouped = groups != heads;
-  const int64_t each = heads / groups;
+  const bool is_grouped = !(groups == heads);
+  const Size each = heads / groups;
   const DType dtype = wide(q.dtype());
   const Tensor rows = is_grouped ? in_groups(q, groups, each) : q;
   const Tensor keys = is_grouped ? in_groups(k, groups, 1) : k;
   const Tensor values = is_grouped ? in_groups(v, groups, 1) : v;
-  const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(size)));
+  const Tensor scale = options.scale     ? Tensor(*options.scale)
+                       : size.is_fixed() ? Tensor(1 / std::sqrt(static_cast<double>(size.value())))
+                                         : from_size(size, q.context()).astype(dtype).rsqrt();
   const bool is_wide = q.dtype() == dtype && k.dtype() == dtype && v.dtype() == dtype;
   Tensor scores = (is_wide && same_batch(rows, keys, is_grouped)
                        ? products(rows, keys, is_grouped)
@@ -152,7 +151,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   if (options.mask) {
     Tensor mask = *options.mask;
     if (is_grouped && mask.rank() > 2)
-      mask = mask.size(-3) == 1 ? mask.expand_dims(-3) : in_groups(mask, groups, each);
+      mask = size_at(mask, -3) == Size(1) ? mask.expand_dims(-3) : in_groups(mask, groups, each);
     if (mask.dtype() == DType::kBool) {
       sees = sees ? *sees & mask : mask;
     } else {  // -inf says what is not seen, too
@@ -171,20 +170,19 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   }
   if (!is_grouped) return out;
   std::vector<Size> shape = q.sizes().vector();
-  shape.back() = v.size(-1);
+  shape.back() = size_at(v, -1);
   return out.reshape(shape);
 }
 
 Tensor rotary(const Tensor& x, const Tensor& first, double base, bool interleaved) {
-  TN_REQUIRE(x.rank() >= 2 && x.size(-1) % 2 == 0,
-             "[nn.rotary] expected [.., positions, an even size], got [{}]",
-             fmt::join(x.shape(), ", "));
+  TN_REQUIRE(x.rank() >= 2 && size_at(x, -1).is_fixed() && x.size(-1) % 2 == 0,
+             "[nn.rotary] expected [.., positions, an even size], got {}", shape_text(x));
   TN_REQUIRE(base > 0, "[nn.rotary] expected a base above 0, got {}", base);
   const int64_t half = x.size(-1) / 2;
   Context& context = x.context();
   const DType dtype = wide(x.dtype());
   const Tensor position =
-      (arange(size_at(x, 2), DType::kI64, context) + first).astype(dtype).expand_dims(1);
+      (arange(size_at(x, -2), DType::kI64, context) + first).astype(dtype).expand_dims(1);
   const Tensor pair = arange(half, dtype, context);
   const Tensor angle = position * (pair * (-std::log(base) / static_cast<double>(half))).exp();
   std::vector<Size> shape = x.sizes().vector();
@@ -222,19 +220,19 @@ Tensor MultiHeadAttention::operator()(const Tensor& q, const Tensor& k, const Te
   return in_layer(in_proj_weight, [&] {
     const int64_t width = out_proj.weight.declared->shape[0];
     const auto projected = [&](const Tensor& x, int64_t which) {
-      TN_REQUIRE(x.rank() == 3 && x.size(-1) == width,
-                 "[nn.multi_head_attention] expected [n, positions, {}], got [{}]", width,
-                 fmt::join(x.shape(), ", "));
+      TN_REQUIRE(x.rank() == 3 && size_at(x, -1) == Size(width),
+                 "[nn.multi_head_attention] expected [n, positions, {}], got {}", width,
+                 shape_text(x));
       const Slice rows{which * width, (which + 1) * width};
       Tensor out = x.matmul(in_proj_weight.slice({rows}).matrix_transpose());
       if (in_proj_bias) out = out + in_proj_bias->slice({rows});
-      return out.reshape({x.size(0), x.size(1), heads, width / heads}).swapaxes(1, 2);
+      return out.reshape({size_at(x, 0), size_at(x, 1), heads, width / heads}).swapaxes(1, 2);
     };
     AttentionOptions with = options;
     with.causal = with.causal || causal;
     with.dropout = dropout.value();
     const Tensor out = attention(projected(q, 0), projected(k, 1), projected(v, 2), with, mode);
-    return out_proj(out.swapaxes(1, 2).reshape({q.size(0), q.size(1), width}));
+    return out_proj(out.swapaxes(1, 2).reshape({size_at(q, 0), size_at(q, 1), width}));
   });
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tenon/nn/conv.hpp"
 
-#include <fmt/ranges.h>
-
 #include <cmath>
 
 #include "core/support/error.hpp"
 #include "frontend/nn/bias.hpp"
 #include "frontend/nn/in_layer.hpp"
+#include "frontend/nn/shape_text.hpp"
 #include "tenon/gradient.hpp"
 #include "tenon/move.hpp"
 #include "tenon/nn/initialisers.hpp"
@@ -23,7 +22,13 @@ int64_t product(const Shape& sizes) {
   return out;
 }
 
-Tensor last_part(const Tensor& x, int64_t end, int64_t step = 1) {
+Size product(const std::vector<Size>& sizes) {
+  Size out = 1;
+  for (const Size& size : sizes) out = out * size;
+  return out;
+}
+
+Tensor last_part(const Tensor& x, const Size& end, int64_t step = 1) {
   std::vector<Slice> ranges(static_cast<size_t>(x.rank()));
   ranges.back() = Slice{{}, end, step};
   return x.slice(std::move(ranges));
@@ -32,21 +37,22 @@ Tensor last_part(const Tensor& x, int64_t end, int64_t step = 1) {
 /// Windows of the last axis, [.., size, count]. In copies of rows that are read `dilation` elements
 /// longer, each row begins so many later.
 Tensor windows_of_last(const Tensor& x, int64_t size, int64_t stride, int64_t dilation,
-                       int64_t count) {
-  const int64_t used = (count - 1) * stride + 1;
+                       const Size& count) {
+  const Size used = (count - 1) * stride + 1;
   if (size == 1) return last_part(x, used, stride).expand_dims(-2);
-  Shape shape = x.shape();
-  const int64_t length = shape.back();
+  std::vector<Size> shape = x.sizes().vector();
+  const Size length = shape.back(), longer = length + dilation;
   if (stride == size && dilation == 1) {
     const Tensor whole = last_part(x, count * size);
     shape.back() = count;
-    shape.push_back(size);
+    shape.emplace_back(size);
     return whole.reshape(shape).matrix_transpose();
   }
-  const int64_t longer = length + dilation, copies = (size * longer + length - 1) / length;
-  shape.insert(shape.end() - 1, copies);
+  // As many as hold all rows, of the least length too.
+  const int64_t copies = size + (size * dilation + length.minimum() - 1) / length.minimum();
+  shape.insert(shape.end() - 1, Size(copies));
   Tensor rows = x.expand_dims(-2).broadcast_to(shape);
-  shape.resize(shape.size() - 2);
+  shape.erase(shape.end() - 2, shape.end());
   shape.push_back(copies * length);
   rows = last_part(rows.reshape(shape), size * longer);
   shape.back() = size;
@@ -64,14 +70,14 @@ Tensor windows_before_counts(const Tensor& x, const Shape& sizes, const Shape& s
              x.rank(), sizes.size(), strides.size(), dilations.size());
   Tensor out = x;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    const int64_t length = x.size(lead + static_cast<int>(i));
+    const Size length = size_at(x, lead + static_cast<int>(i));
     TN_REQUIRE(sizes[i] > 0 && strides[i] > 0 && dilations[i] > 0,
                "[nn.windows] expected sizes, strides and dilations above 0, got {}, {} and {}",
                sizes[i], strides[i], dilations[i]);
-    TN_REQUIRE((sizes[i] - 1) <= (length - 1) / dilations[i] && length > 0,
+    TN_REQUIRE(sizes[i] - 1 <= (length.minimum() - 1) / dilations[i] && length.minimum() > 0,
                "[nn.windows] expected windows within axis {} of size {}, got {} elements {} apart",
-               lead + static_cast<int>(i), length, sizes[i], dilations[i]);
-    const int64_t count = (length - dilations[i] * (sizes[i] - 1) - 1) / strides[i] + 1;
+               lead + static_cast<int>(i), length.text(), sizes[i], dilations[i]);
+    const Size count = (length - dilations[i] * (sizes[i] - 1) - 1) / strides[i] + 1;
     out = windows_of_last(moveaxis(out, lead, -1), sizes[i], strides[i], dilations[i], count);
   }
   std::vector<int> axes;
@@ -101,8 +107,8 @@ Tensor padded(const Tensor& x, const std::array<int64_t, N>& padding, Padding mo
 Tensor spread(const Tensor& x, int axis, int64_t step) {
   if (step == 1) return x;
   Tensor out = moveaxis(x, axis, -1);
-  Shape shape = out.shape();
-  const int64_t length = shape.back();
+  std::vector<Size> shape = out.sizes().vector();
+  const Size length = shape.back();
   std::vector<std::pair<int64_t, int64_t>> pairs(shape.size() + 1);
   pairs.back() = {0, step - 1};
   out = out.expand_dims(-1).pad(std::move(pairs));
@@ -110,16 +116,16 @@ Tensor spread(const Tensor& x, int axis, int64_t step) {
   return moveaxis(last_part(out.reshape(shape), (length - 1) * step + 1), -1, axis);
 }
 
-void check_rank(const char* op, const Tensor& x, int sizes, int64_t channels) {
-  TN_REQUIRE(x.rank() == sizes + 2 && x.size(1) == channels,
-             "[{}] expected [n, {} channels, {} sizes], got [{}]", op, channels, sizes,
-             fmt::join(x.shape(), ", "));
+void check_rank(const char* op, const Tensor& x, int sizes, const Size& channels) {
+  TN_REQUIRE(x.rank() == sizes + 2 && size_at(x, 1) == channels,
+             "[{}] expected [n, {} channels, {} sizes], got {}", op, channels.text(), sizes,
+             shape_text(x));
 }
 
 Tensor with_bias(const Tensor& x, const std::optional<Parameter>& bias) {
   if (!bias) return x;
-  Shape shape(static_cast<size_t>(x.rank()) - 1, 1);
-  shape[0] = x.size(1);
+  std::vector<Size> shape(static_cast<size_t>(x.rank()) - 1, Size(1));
+  shape[0] = size_at(x, 1);
   return x + bias->reshape(shape);
 }
 
@@ -176,72 +182,82 @@ struct Steps {
 /// As a product of matrices: [n, groups, inputs by window, windows], and how many along each axis.
 struct Columns {
   Tensor values;
-  Shape counts;
+  std::vector<Size> counts;
 };
 
-Columns columns_of(const Tensor& x, const Shape& weight, const Steps& steps) {
-  const Shape window(weight.begin() + 2, weight.end());
+/// Of weights [outputs, inputs / groups, window..].
+Shape window_of(const Tensor& weight) {
+  Shape window;
+  for (int axis = 2; axis < weight.rank(); ++axis)
+    window.push_back(fixed_size_at("nn.conv", weight, axis));
+  return window;
+}
+
+Columns columns_of(const Tensor& x, const Tensor& weight, const Steps& steps) {
+  const Shape window = window_of(weight);
   const Tensor all = windows_before_counts(x, window, steps.strides, steps.dilations);
-  const Shape shape = all.shape();
-  const Shape counts(shape.end() - static_cast<int64_t>(window.size()), shape.end());
-  return {all.reshape({x.size(0), steps.groups, weight[1] * product(window), product(counts)}),
-          counts};
+  const std::vector<Size> shape = all.sizes().vector();
+  const std::vector<Size> counts(shape.end() - static_cast<int64_t>(window.size()), shape.end());
+  return {
+      all.reshape({shape[0], steps.groups, size_at(weight, 1) * product(window), product(counts)}),
+      counts};
 }
 
 Tensor product_of_matrices(const Tensor& x, const Tensor& weight, const Steps& steps) {
-  const Shape w = weight.shape();
-  const auto [columns, counts] = columns_of(x, w, steps);
-  const Tensor rows = weight.reshape({steps.groups, w[0] / steps.groups, columns.size(2)});
-  Shape result{x.size(0), w[0]};
+  const auto [columns, counts] = columns_of(x, weight, steps);
+  const Size outputs = size_at(weight, 0);
+  const Tensor rows = weight.reshape({steps.groups, outputs / steps.groups, size_at(columns, 2)});
+  std::vector<Size> result{size_at(x, 0), outputs};
   result.insert(result.end(), counts.begin(), counts.end());
   return rows.matmul(columns).reshape(result);
 }
 
 /// [outputs, inputs / groups, ..] to [inputs, outputs / groups, ..], and each window turned.
 Tensor turned(const Tensor& weight, int64_t groups) {
-  Shape grouped = weight.shape(), result = grouped;
+  std::vector<Size> grouped = weight.sizes().vector(), result = grouped;
   std::vector<int> axes;
   for (int axis = 2; axis < weight.rank(); ++axis) axes.push_back(axis);
-  grouped[0] /= groups;
-  grouped.insert(grouped.begin(), groups);
-  result[0] = weight.size(1) * groups;
-  result[1] = weight.size(0) / groups;
+  grouped[0] = grouped[0] / groups;
+  grouped.insert(grouped.begin(), Size(groups));
+  result[0] = size_at(weight, 1) * groups;
+  result[1] = size_at(weight, 0) / groups;
   return weight.flip(axes).reshape(grouped).swapaxes(1, 2).reshape(result);
 }
 
 /// A convolution too: of what came back, spread and with room around it, and the turned weight.
-Tensor gradient_of_image(const Shape& image, const Tensor& weight, const Tensor& g,
+Tensor gradient_of_image(const Sizes& image, const Tensor& weight, const Tensor& g,
                          const Steps& steps) {
   Tensor wide = g;
-  std::vector<std::pair<int64_t, int64_t>> pairs(2);
+  std::vector<std::pair<Size, Size>> pairs(2, {0, 0});
   for (int axis = 2; axis < weight.rank(); ++axis) {
     const auto i = static_cast<size_t>(axis);
     wide = spread(wide, axis, steps.strides[i - 2]);
     const int64_t reach = steps.dilations[i - 2] * (weight.size(axis) - 1);
-    pairs.emplace_back(reach, image[i] - wide.size(axis));
+    pairs.emplace_back(reach, image[i] - size_at(wide, axis));
   }
   return product_of_matrices(wide.pad(std::move(pairs)), turned(weight, steps.groups),
                              {Shape(steps.strides.size(), 1), steps.dilations, steps.groups});
 }
 
-Tensor gradient_of_weight(const Tensor& x, const Shape& weight, const Tensor& g,
+Tensor gradient_of_weight(const Tensor& x, const Tensor& weight, const Tensor& g,
                           const Steps& steps) {
   const Tensor columns = columns_of(x, weight, steps).values.expand_dims(2);
-  const Tensor rows =
-      g.reshape({x.size(0), steps.groups, weight[0] / steps.groups, 1, columns.size(4)});
-  return (rows * columns).sum({0, 4}).reshape(weight);
+  const Tensor rows = g.reshape(
+      {size_at(x, 0), steps.groups, size_at(weight, 0) / steps.groups, 1, size_at(columns, 4)});
+  return (rows * columns).sum({0, 4}).reshape(weight.sizes());
 }
 
 }  // namespace
 
 Tensor conv(const Tensor& x, const Tensor& weight, const Shape& strides, const Shape& dilations,
             int64_t groups) {
-  const Shape w = weight.shape();
-  TN_REQUIRE(w.size() > 2, "[nn.conv] expected a weight [outputs, inputs, window..], got [{}]",
-             fmt::join(w, ", "));
-  TN_REQUIRE(groups > 0 && w[0] % groups == 0,
-             "[nn.conv] expected outputs that divide into groups, got {} in {}", w[0], groups);
-  check_rank("nn.conv", x, static_cast<int>(w.size()) - 2, w[1] * groups);
+  TN_REQUIRE(weight.rank() > 2, "[nn.conv] expected a weight [outputs, inputs, window..], got {}",
+             shape_text(weight));
+  window_of(weight);
+  TN_REQUIRE(groups > 0 && size_at(weight, 0) % groups == Size(0),
+             "[nn.conv] expected outputs that divide into groups, got {} in {}",
+             size_at(weight, 0).text(), groups);
+  check_rank("nn.conv", x, weight.rank() - 2, size_at(weight, 1) * groups);
   const Steps steps{strides, dilations, groups};
   // Narrow floats as in a product of matrices.
   const DType dtype = x.dtype();
@@ -255,8 +271,8 @@ Tensor conv(const Tensor& x, const Tensor& weight, const Shape& strides, const S
         return std::vector<Tensor>{product_of_matrices(in[0], in[1], steps)};
       },
       [&](const std::vector<Tensor>& in) {  // of x, the weight, the result and what came back
-        return std::vector<Tensor>{gradient_of_image(in[0].shape(), in[1], in[3], steps),
-                                   gradient_of_weight(in[0], in[1].shape(), in[3], steps)};
+        return std::vector<Tensor>{gradient_of_image(in[0].sizes(), in[1], in[3], steps),
+                                   gradient_of_weight(in[0], in[1], in[3], steps)};
       });
   return function({x, weight})[0];
 }
@@ -313,20 +329,20 @@ Tensor ConvTranspose<N>::operator()(const Tensor& x) const {
     std::array<int64_t, N> before, after;
     for (size_t i = 0; i < N; ++i) {
       const int axis = static_cast<int>(i) + 2;
-      TN_REQUIRE(x.size(axis) > 0, "[nn.conv_transpose] expected sizes above 0, got [{}]",
-                 fmt::join(x.shape(), ", "));
+      TN_REQUIRE(size_at(x, axis).minimum() > 0,
+                 "[nn.conv_transpose] expected sizes above 0, got {}", shape_text(x));
       wide = spread(wide, axis, stride[i]);
       const int64_t reach = dilation[i] * (shape[i + 2] - 1);
       before[i] = reach - padding[i];
       after[i] = before[i] + output_padding[i];
-      TN_REQUIRE(wide.size(axis) + before[i] + after[i] > reach,
+      TN_REQUIRE(size_at(wide, axis).minimum() + before[i] + after[i] > reach,
                  "[nn.conv_transpose] expected a padding that leaves something, got {} for axis {} "
                  "of size {}",
-                 padding[i], axis, x.size(axis));
+                 padding[i], axis, size_at(x, axis).text());
     }
     std::vector<Slice> cut(N + 2);
     for (size_t i = 0; i < N; ++i) {
-      const int64_t length = wide.size(static_cast<int>(i) + 2);
+      const Size length = size_at(wide, static_cast<int>(i) + 2);
       if (before[i] < 0) cut[i + 2].begin = -before[i];
       if (after[i] < 0) cut[i + 2].end = length + after[i];
       before[i] = std::max<int64_t>(before[i], 0);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/shape_text.hpp"
 #include "frontend/nn/wide.hpp"
 #include "tenon/control_flow.hpp"
 #include "tenon/make.hpp"
@@ -22,43 +23,48 @@ Tensor log_sum(const Tensor& a, const Tensor& b, const Tensor& c) {
 
 /// Places along the last axis move to the right by so many.
 Tensor moved(const Tensor& x, int64_t by, Number fill) {
-  return x.pad({{0, 0}, {by, 0}}, fill).slice({Slice{}, Slice{0, x.size(1)}});
+  return x.pad({{0, 0}, {by, 0}}, fill).slice({Slice{}, Slice{0, size_at(x, 1)}});
 }
 
-void check_lengths(const char* what, const Tensor& lengths, int64_t n) {
-  TN_REQUIRE(lengths.rank() == 1 && lengths.size(0) == n && is_int(lengths.dtype()),
-             "[nn.ctc_loss] expected {} as integers [{}], got {} of rank {}", what, n,
+void check_lengths(const char* what, const Tensor& lengths, const Size& n) {
+  TN_REQUIRE(lengths.rank() == 1 && size_at(lengths, 0) == n && is_int(lengths.dtype()),
+             "[nn.ctc_loss] expected {} as integers [{}], got {} of rank {}", what, n.text(),
              dtype_name(lengths.dtype()), lengths.rank());
 }
 
 /// Whether labels within the lengths of their targets are classes, and no blanks: [n].
-Tensor is_sound(const Tensor& target, const Tensor& ends, int64_t classes, int64_t blank) {
-  const int64_t longest = target.size(1);
-  const Tensor place = arange(longest, DType::kI64, target.context()).expand_dims(0);
-  const Tensor is_label = (target >= 0) & (target < classes) & (target != blank);
-  return all(is_label | (place >= ends.expand_dims(1)), {1}) & (ends >= 0) & (ends <= longest);
+Tensor is_sound(const Tensor& target, const Tensor& ends, const Size& classes, int64_t blank) {
+  Context& context = target.context();
+  const Size longest = size_at(target, 1);
+  const Tensor place = arange(longest, DType::kI64, context).expand_dims(0);
+  const Tensor is_label =
+      (target >= 0) & (target < from_size(classes, context)) & (target != blank);
+  return all(is_label | (place >= ends.expand_dims(1)), {1}) & (ends >= 0) &
+         (ends <= from_size(longest, context));
 }
 
 }  // namespace
 
 Tensor ctc_loss(const Tensor& log_chances, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, const CtcOptions& options) {
-  TN_REQUIRE(log_chances.rank() == 3 && log_chances.size(0) > 0,
+  TN_REQUIRE(log_chances.rank() == 3 && size_at(log_chances, 0).minimum() > 0,
              "[nn.ctc_loss] expected log_chances [length, n, classes] of length 1 or more, got "
              "rank {}",
              log_chances.rank());
-  const int64_t steps = log_chances.size(0), n = log_chances.size(1), classes = log_chances.size(2);
-  TN_REQUIRE(targets.rank() == 2 && targets.size(0) == n && is_int(targets.dtype()),
-             "[nn.ctc_loss] expected integer targets [{}, longest], got {} of rank {}", n,
+  const Size steps = size_at(log_chances, 0), n = size_at(log_chances, 1),
+             classes = size_at(log_chances, 2);
+  TN_REQUIRE(targets.rank() == 2 && size_at(targets, 0) == n && is_int(targets.dtype()),
+             "[nn.ctc_loss] expected integer targets [{}, longest], got {} of rank {}", n.text(),
              dtype_name(targets.dtype()), targets.rank());
-  TN_REQUIRE(0 <= options.blank && options.blank < classes,
-             "[nn.ctc_loss] expected a blank among {} classes, got {}", classes, options.blank);
+  TN_REQUIRE(0 <= options.blank && options.blank < classes.minimum(),
+             "[nn.ctc_loss] expected a blank among {} classes, got {}", classes.text(),
+             options.blank);
   check_lengths("input_lengths", input_lengths, n);
   check_lengths("target_lengths", target_lengths, n);
   Context& context = log_chances.context();
   const Tensor target = targets.astype(DType::kI64), ends = target_lengths.astype(DType::kI64),
                lengths = input_lengths.astype(DType::kI64);
-  const int64_t longest = target.size(1), places = 2 * longest + 1;
+  const Size longest = size_at(target, 1), places = 2 * longest + 1;
   // Blanks stand between, before and after the labels [n, places].
   const Tensor blank = full({n, longest, 1}, options.blank, DType::kI64, context);
   const Tensor last = full({n, 1}, options.blank, DType::kI64, context);
@@ -92,8 +98,8 @@ Tensor ctc_loss(const Tensor& log_chances, const Tensor& targets, const Tensor& 
   // No step spells nothing, and nothing else.
   const Tensor found = where(lengths > 0, spelt, (ends > 0).astype(spelt.dtype()) * -kNone);
   const double given = options.zero_infinity ? 0 : std::numeric_limits<double>::infinity();
-  const Tensor means =
-      is_sound(target, ends, classes, options.blank) & (lengths >= 0) & (lengths <= steps);
+  const Tensor means = is_sound(target, ends, classes, options.blank) & (lengths >= 0) &
+                       (lengths <= from_size(steps, context));
   Tensor losses = where(means, where(found < -kNone / 2, found, given),
                         std::numeric_limits<double>::quiet_NaN());
   if (options.reduction == Reduction::kMean)

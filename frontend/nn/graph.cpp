@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tenon/nn/graph.hpp"
 
-#include <fmt/ranges.h>
-
 #include "core/support/error.hpp"
 #include "frontend/nn/in_layer.hpp"
+#include "frontend/nn/shape_text.hpp"
 #include "frontend/nn/wide.hpp"
 #include "tenon/make.hpp"
 #include "tenon/nn/initialisers.hpp"
@@ -14,10 +13,10 @@ namespace tenon::nn {
 namespace {
 
 void check_graph(const char* op, const Tensor& x, const Tensor& graph) {
-  TN_REQUIRE(x.rank() >= 2 && graph.rank() >= 2 && graph.size(-2) == x.size(-2) &&
-                 graph.size(-1) == x.size(-2),
-             "[{}] expected features [.., n, size] and a graph [.., n, n], got [{}] and [{}]", op,
-             fmt::join(x.shape(), ", "), fmt::join(graph.shape(), ", "));
+  TN_REQUIRE(x.rank() >= 2 && graph.rank() >= 2 && size_at(graph, -2) == size_at(x, -2) &&
+                 size_at(graph, -1) == size_at(x, -2),
+             "[{}] expected features [.., n, size] and a graph [.., n, n], got {} and {}", op,
+             shape_text(x), shape_text(graph));
 }
 
 Linear projection(int64_t inputs, int64_t outputs) {
@@ -40,15 +39,16 @@ Parameter scores_of(int64_t heads, int64_t size) {
 Tensor adjacency(const Tensor& edges, int64_t n, bool both_ways,
                  const std::optional<Tensor>& weights) {
   const char* const op = "nn.adjacency";
-  TN_REQUIRE(edges.rank() == 2 && edges.size(0) == 2 && !is_float(edges.dtype()) &&
+  TN_REQUIRE(edges.rank() == 2 && size_at(edges, 0) == Size(2) && !is_float(edges.dtype()) &&
                  edges.dtype() != DType::kBool,
-             "[{}] expected integers [2, edges], got {}[{}]", op, dtype_name(edges.dtype()),
-             fmt::join(edges.shape(), ", "));
+             "[{}] expected integers [2, edges], got {}{}", op, dtype_name(edges.dtype()),
+             shape_text(edges));
   TN_REQUIRE(0 < n && n < (1 << 20), "[{}] expected 1 to {} nodes, got {}", op, (1 << 20) - 1, n);
-  Tensor of = weights.value_or(tenon::ones({edges.size(1)}, DType::kF32, edges.context()));
-  TN_REQUIRE(of.rank() == 1 && of.size(0) == edges.size(1) && is_float(of.dtype()),
-             "[{}] expected a float weight for each of {} edges, got {}[{}]", op, edges.size(1),
-             dtype_name(of.dtype()), fmt::join(of.shape(), ", "));
+  const Size count = size_at(edges, 1);
+  Tensor of = weights.value_or(tenon::ones({count}, DType::kF32, edges.context()));
+  TN_REQUIRE(of.rank() == 1 && size_at(of, 0) == count && is_float(of.dtype()),
+             "[{}] expected a float weight for each of {} edges, got {}{}", op, count.text(),
+             dtype_name(of.dtype()), shape_text(of));
   const Tensor from = edges.take(0, 0).astype(DType::kI64),
                to = edges.take(1, 0).astype(DType::kI64);
   const Tensor is_node = (from >= 0) & (from < n) & (to >= 0) & (to < n);
@@ -62,12 +62,12 @@ Tensor adjacency(const Tensor& edges, int64_t n, bool both_ways,
 }
 
 Tensor normalised_adjacency(const Tensor& adjacency) {
-  TN_REQUIRE(adjacency.rank() >= 2 && adjacency.size(-1) == adjacency.size(-2) &&
+  TN_REQUIRE(adjacency.rank() >= 2 && size_at(adjacency, -1) == size_at(adjacency, -2) &&
                  is_float(adjacency.dtype()),
-             "[nn.normalised_adjacency] expected floats [.., n, n], got {}[{}]",
-             dtype_name(adjacency.dtype()), fmt::join(adjacency.shape(), ", "));
+             "[nn.normalised_adjacency] expected floats [.., n, n], got {}{}",
+             dtype_name(adjacency.dtype()), shape_text(adjacency));
   const Tensor a = wide(adjacency) +
-                   eye(adjacency.size(-1), {}, 0, wide(adjacency.dtype()), adjacency.context());
+                   eye(size_at(adjacency, -1), {}, 0, wide(adjacency.dtype()), adjacency.context());
   const Tensor degree = a.sum(-1, true);
   const Tensor root = where(degree > 0, where(degree > 0, degree, 1.0).rsqrt(), 0.0);
   return (a * root * root.matrix_transpose()).astype(adjacency.dtype());
@@ -101,10 +101,10 @@ Tensor GATConv::operator()(const Tensor& x, const Tensor& adjacency, const Mode&
     check_graph("nn.gat_conv", x, adjacency);
     const int64_t heads = att_src.declared->shape[1], size = att_src.declared->shape[2];
     Context& context = x.context();
-    std::vector<int64_t> shape = x.shape();
-    const int64_t n = shape[shape.size() - 2];
+    std::vector<Size> shape = x.sizes().vector();
+    const Size n = shape[shape.size() - 2];
     shape.back() = heads;
-    shape.push_back(size);
+    shape.emplace_back(size);
     const Tensor h = lin(x).reshape(shape);  // [.., n, heads, size]
     const auto scores = [&](const Parameter& by) {
       return wide(h * by).sum(-1).matrix_transpose();  // [.., heads, n]

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/shape_text.hpp"
 #include "frontend/nn/window.hpp"
 #include "tenon/make.hpp"
 #include "tenon/nn/attention.hpp"
@@ -20,19 +21,20 @@ KeyValueCache::KeyValueCache(int64_t n, int64_t groups, int64_t capacity, int64_
 
 void KeyValueCache::append(const Tensor& k, const Tensor& v) {
   for (const Tensor& x : {k, v})
-    TN_REQUIRE(x.rank() == 4 && x.size(0) == keys.size(0) && x.size(1) == keys.size(1) &&
-                   x.size(3) == keys.size(3) && x.size(2) == k.size(2) && x.dtype() == keys.dtype(),
+    TN_REQUIRE(x.rank() == 4 && size_at(x, 0) == size_at(keys, 0) &&
+                   size_at(x, 1) == size_at(keys, 1) && size_at(x, 3) == size_at(keys, 3) &&
+                   size_at(x, 2) == size_at(k, 2) && x.dtype() == keys.dtype(),
                "[nn.key_value_cache] expected {} [{}, {}, new, {}], as the cache has, got {} of "
                "rank {}",
-               dtype_name(keys.dtype()), keys.size(0), keys.size(1), keys.size(3),
-               dtype_name(x.dtype()), x.rank());
-  const int64_t count = k.size(2);
+               dtype_name(keys.dtype()), size_at(keys, 0).text(), size_at(keys, 1).text(),
+               size_at(keys, 3).text(), dtype_name(x.dtype()), x.rank());
+  const Size count = size_at(k, 2);
   const Tensor at = (arange(count, DType::kI64, keys.context()) + length)
                         .reshape({1, 1, count, 1})
-                        .broadcast_to(k.shape());
+                        .broadcast_to(k.sizes());
   keys = keys.scatter(2, at, k);
   values = values.scatter(2, at, v);
-  length = length + count;
+  length = length + from_size(count, keys.context());
 }
 
 Tensor attention(const Tensor& q, const KeyValueCache& cache, const AttentionOptions& options,
@@ -44,8 +46,10 @@ Tensor attention(const Tensor& q, const KeyValueCache& cache, const AttentionOpt
   TN_REQUIRE(q.rank() == 4, "[nn.attention] expected [n, heads, queries, size], got rank {}",
              q.rank());
   Context& context = q.context();
-  const int64_t queries = q.size(2), capacity = cache.keys.size(2);
-  const Tensor last = arange(queries, DType::kI64, context).expand_dims(1) + cache.length - queries;
+  const Size queries = size_at(q, 2);
+  const int64_t capacity = fixed_size_at("nn.attention", cache.keys, 2);
+  const Tensor last = arange(queries, DType::kI64, context).expand_dims(1) + cache.length -
+                      from_size(queries, context);
   const Tensor key = arange(capacity, DType::kI64, context).expand_dims(0);
   AttentionOptions with = options;
   with.causal = false;

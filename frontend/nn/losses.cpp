@@ -7,6 +7,7 @@
 
 #include "core/support/as_op.hpp"
 #include "core/support/error.hpp"
+#include "frontend/nn/shape_text.hpp"
 #include "frontend/nn/wide.hpp"
 #include "tenon/gradient.hpp"
 #include "tenon/make.hpp"
@@ -16,9 +17,7 @@ namespace tenon::nn {
 namespace {
 
 std::string typed_shape(const Tensor& x) {
-  std::string out = std::string(dtype_name(x.dtype())) + "[";
-  for (size_t i = 0; i < x.sizes().size(); ++i) out += (i ? ", " : "") + x.sizes()[i].text();
-  return out + "]";
+  return std::string(dtype_name(x.dtype())) + shape_text(x);
 }
 
 Tensor reduced(const Tensor& losses, DType dtype, Reduction reduction) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tenon/nn/pool.hpp"
 
-#include <fmt/ranges.h>
-
 #include <limits>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/shape_text.hpp"
 #include "frontend/nn/wide.hpp"
 #include "tenon/index.hpp"
 #include "tenon/make.hpp"
@@ -68,32 +67,32 @@ Number lowest(DType dtype) {
   return -std::numeric_limits<double>::infinity();
 }
 
-/// Begin and count of each part of an axis.
+/// Begin and count of each of m parts of n elements, [m, 1], and how many one has at most.
 struct Parts {
-  Parts(const char* op, int64_t n, int64_t m) {
-    TN_REQUIRE(m > 0 && n > 0, "[{}] expected sizes above 0, got {} of {}", op, m, n);
-    for (int64_t i = 0; i < m; ++i) {
-      begin.push_back(i * n / m);
-      count.push_back(((i + 1) * n + m - 1) / m - begin.back());
-      most = std::max(most, count.back());
-    }
+  Parts(const char* op, const Tensor& x, int axis, int64_t parts) : m(parts) {
+    const Size n = size_at(x, axis);
+    TN_REQUIRE(m > 0 && n.minimum() > 0, "[{}] expected sizes above 0, got {} of {}", op, m,
+               n.text());
+    const Tensor part = arange(m, DType::kI64, x.context()).expand_dims(1),
+                 all = from_size(n, x.context());
+    begin = part * all / m;
+    count = ((part + 1) * all + (m - 1)) / m - begin;
+    // Both ends of a part may lie within an element.
+    most = n % m == Size(0) ? n / m : (n + (m - 1)) / m + 1;
   }
-  Shape begin, count;
-  int64_t most = 0;
+  int64_t m;
+  Tensor begin, count;
+  Size most = 0;
 };
 
 /// A new last axis of what is in each part; a part of fewer repeats its last element.
 Tensor gathered(const Tensor& x, int axis, const Parts& parts) {
-  Shape at;
-  for (size_t i = 0; i < parts.begin.size(); ++i)
-    for (int64_t k = 0; k < parts.most; ++k)
-      at.push_back(parts.begin[i] + std::min(k, parts.count[i] - 1));
-  const auto m = static_cast<int64_t>(parts.begin.size());
-  const Tensor index = tensor<int64_t>(at, {m * parts.most}, x.context());
-  Shape shape = x.shape();
-  shape[static_cast<size_t>(axis)] = m;
+  const Tensor k = arange(parts.most, DType::kI64, x.context());
+  const Tensor at = parts.begin + k.minimum(parts.count - 1);
+  std::vector<Size> shape = x.sizes().vector();
+  shape[static_cast<size_t>(axis)] = parts.m;
   shape.insert(shape.begin() + axis + 1, parts.most);
-  return moveaxis(x.take(index, axis).reshape(shape), axis + 1, -1);
+  return moveaxis(x.take(at.ravel(), axis).reshape(shape), axis + 1, -1);
 }
 
 /// Each axis by itself, which is the same for sums over boxes and for maxima.
@@ -104,8 +103,8 @@ Tensor adaptive(const char* op, const Tensor& x, const Shape& sizes, const OfPar
   Tensor out = x;
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int axis = lead + static_cast<int>(i);
-    if (out.size(axis) == sizes[i]) continue;
-    out = of_parts(out, axis, Parts(op, out.size(axis), sizes[i]));
+    if (size_at(out, axis) == Size(sizes[i])) continue;
+    out = of_parts(out, axis, Parts(op, out, axis, sizes[i]));
   }
   return out;
 }
@@ -140,11 +139,10 @@ Tensor adaptive_avg_pool(const Tensor& x, const Shape& sizes) {
              dtype_name(x.dtype()));
   return adaptive("nn.adaptive_avg_pool", x, sizes, [](const Tensor& of, int axis, const Parts& p) {
     // Repeated elements of a shorter part do not count.
-    const auto m = static_cast<int64_t>(p.count.size());
     const Tensor parts = wide(gathered(of, axis, p));
     Shape beside(static_cast<size_t>(parts.rank()), 1);
-    beside[static_cast<size_t>(axis)] = m;
-    const Tensor count = tensor<int64_t>(p.count, {m}, of.context()).reshape(beside);
+    beside[static_cast<size_t>(axis)] = p.m;
+    const Tensor count = p.count.reshape(beside);
     const Tensor is_own = arange(p.most, DType::kI64, of.context()) < count;
     return (where(is_own, parts, 0.0).sum(-1) / count.squeeze(-1).astype(parts.dtype()))
         .astype(of.dtype());
@@ -164,33 +162,32 @@ Tensor fractional_max_pool(const Tensor& x, const Shape& window, const Shape& si
   TN_REQUIRE(n > 0 && lead >= 0 && sizes.size() == window.size(),
              "[{}] expected a window and a size for each of 1 to {} axes, got {} and {}", op,
              x.rank(), window.size(), sizes.size());
-  Shape whole = x.shape();
-  whole.resize(static_cast<size_t>(lead));
-  whole.push_back(n);
+  std::vector<Size> whole = x.sizes().vector();
+  whole.erase(whole.begin() + lead, whole.end());
+  whole.emplace_back(n);
   TN_REQUIRE(is_float(samples.dtype()), "[{}] expected float samples, got {}", op,
              dtype_name(samples.dtype()));
   const Tensor drawn = samples.broadcast_to(whole);
   Tensor out = x;
   for (int i = 0; i < n; ++i) {
     const int axis = lead + i;
-    const int64_t length = x.size(axis), size = window[static_cast<size_t>(i)],
-                  count = sizes[static_cast<size_t>(i)];
-    TN_REQUIRE(0 < size && 0 < count && size <= length && count <= length - size + 1,
-               "[{}] expected a window and so many places for it in {} elements, got {} and {}", op,
-               length, size, count);
+    const int64_t size = window[static_cast<size_t>(i)], count = sizes[static_cast<size_t>(i)];
+    const Size length = size_at(x, axis);
+    TN_REQUIRE(
+        0 < size && 0 < count && size <= length.minimum() && count <= length.minimum() - size + 1,
+        "[{}] expected a window and so many places for it in {} elements, got {} and {}", op,
+        length.text(), size, count);
     const Tensor s = drawn.take(i, -1).expand_dims(-1);  // [.., 1]
-    const double step =
-        count == 1 ? 0 : static_cast<double>(length - size) / static_cast<double>(count - 1);
+    const Tensor last = from_size(length - size, x.context()).astype(s.dtype()),
+                 step = last / std::max<int64_t>(count - 1, 1);
     const Tensor k = arange(count, s.dtype(), x.context());
-    const Tensor begin = where(k == count - 1, length - size,
-                               ((k + s) * step).floor() - (s * step).floor())
+    const Tensor begin = where(k == count - 1, last, ((k + s) * step).floor() - (s * step).floor())
                              .astype(DType::kI64);  // [.., count]
     // Windows at every place, of which the drawn ones are taken: [.., others.., count, size].
     const Tensor all = windows(moveaxis(out, axis, -1), {size}, {1}, {1});
-    Shape at = all.shape();
-    Shape beside = begin.shape();
-    beside.insert(beside.end() - 1, static_cast<size_t>(n - 1), 1);
-    beside.push_back(1);
+    std::vector<Size> at = all.sizes().vector(), beside = begin.sizes().vector();
+    beside.insert(beside.end() - 1, static_cast<size_t>(n - 1), Size(1));
+    beside.emplace_back(1);
     at[at.size() - 2] = count;
     out = moveaxis(gather(all, -2, begin.reshape(beside).broadcast_to(at)).max(-1), -1, axis);
   }

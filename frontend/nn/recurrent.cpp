@@ -8,6 +8,7 @@
 #include "core/support/error.hpp"
 #include "frontend/nn/bias.hpp"
 #include "frontend/nn/in_layer.hpp"
+#include "frontend/nn/shape_text.hpp"
 #include "tenon/control_flow.hpp"
 #include "tenon/make.hpp"
 #include "tenon/move.hpp"
@@ -29,12 +30,6 @@ double bound_of(int64_t inputs, int64_t size) {
   return 1 / std::sqrt(static_cast<double>(size));
 }
 
-std::string shape_text(const Tensor& x) {
-  std::string out = "[";
-  for (size_t i = 0; i < x.sizes().size(); ++i) out += (i ? ", " : "") + x.sizes()[i].text();
-  return out + "]";
-}
-
 /// Zeros where there is no state.
 std::vector<Tensor> state_or_zeros(const std::vector<Tensor>& state, size_t count,
                                    const Sizes& shape, const Tensor& like) {
@@ -44,7 +39,7 @@ std::vector<Tensor> state_or_zeros(const std::vector<Tensor>& state, size_t coun
              state.size());
   for (const Tensor& part : state)
     TN_REQUIRE(part.sizes() == shape, "[nn.recurrent] expected a state {}, got {}",
-               shape_text(tenon::zeros(shape, like.dtype(), like.context())), shape_text(part));
+               shape_text(shape), shape_text(part));
   return state;
 }
 

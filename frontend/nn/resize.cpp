@@ -3,53 +3,46 @@
 
 #include "tenon/make.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/shape_text.hpp"
 #include "frontend/nn/wide.hpp"
+#include "tenon/move.hpp"
 
 namespace tenon::nn {
 namespace {
 
-using Shape = std::vector<int64_t>;
-
-Tensor nearest(const Tensor& x, int axis, int64_t to) {
-  const int64_t from = x.size(axis);
-  if (to % from == 0) {  // each a number of times: a view
-    Shape shape = x.shape();
-    shape.insert(shape.begin() + axis + 1, to / from);
-    Shape merged = x.shape();
-    merged[static_cast<size_t>(axis)] = to;
-    return x.expand_dims(axis + 1).broadcast_to(shape).reshape(merged);
-  }
-  Shape at;
-  for (int64_t i = 0; i < to; ++i) at.push_back(i * from / to);
-  return x.take(tensor<int64_t>(at, {to}, x.context()), axis);
+/// How often each element stands in a larger axis; 0 where that differs.
+int64_t times_of(const Size& from, const Size& to) {
+  if (!(to % from == Size(0))) return 0;
+  const Size times = to / from;
+  return times.is_fixed() ? times.value() : 0;
 }
 
-Tensor on_a_line(const Tensor& x, int axis, int64_t to, bool align_corners) {
-  const int64_t from = x.size(axis);
-  const auto n = static_cast<double>(from), m = static_cast<double>(to);
-  Shape low, high;
-  std::vector<double> part;
-  for (int64_t i = 0; i < to; ++i) {
-    const auto place = static_cast<double>(i);
-    const double at = !align_corners ? std::max(0.0, (place + 0.5) * n / m - 0.5)
-                      : to == 1      ? 0
-                                     : place * (n - 1) / (m - 1);
-    low.push_back(std::min(static_cast<int64_t>(at), from - 1));
-    high.push_back(std::min(low.back() + 1, from - 1));
-    part.push_back(at - static_cast<double>(low.back()));
-  }
-  Shape beside(static_cast<size_t>(x.rank()), 1);
-  beside[static_cast<size_t>(axis)] = to;
+Tensor nearest(const Tensor& x, int axis, const Size& to) {
+  const Size from = size_at(x, axis);
+  if (const int64_t times = times_of(from, to)) return repeat(x, times, axis);  // a view
   Context& context = x.context();
-  const Tensor weight = tensor<double>(part, {to}, context).astype(x.dtype()).reshape(beside);
-  return x.take(tensor<int64_t>(low, {to}, context), axis) * (1 - weight) +
-         x.take(tensor<int64_t>(high, {to}, context), axis) * weight;
+  const Tensor place = arange(to, DType::kI64, context);
+  return x.take(place * from_size(from, context) / from_size(to, context), axis);
+}
+
+/// At (place + 1/2) n / m - 1/2, or place (n - 1) / (m - 1): whole numbers and their quotients.
+Tensor on_a_line(const Tensor& x, int axis, const Size& to, bool align_corners) {
+  Context& context = x.context();
+  const Size from = size_at(x, axis);
+  const Tensor place = arange(to, DType::kI64, context), n = from_size(from, context),
+               m = from_size(to, context), last = n - 1;
+  const Tensor above = align_corners ? place * last : ((place * 2 + 1) * n - m).maximum(0);
+  const Tensor below = align_corners ? (m - 1).maximum(1) : m * 2;
+  const Tensor low = above / below, high = (low + 1).minimum(last);
+  std::vector<Size> beside(static_cast<size_t>(x.rank()), Size(1));
+  beside[static_cast<size_t>(axis)] = to;
+  const Tensor weight =
+      ((above - low * below).astype(x.dtype()) / below.astype(x.dtype())).reshape(beside);
+  return x.take(low, axis) * (1 - weight) + x.take(high, axis) * weight;
 }
 
 /// Throws unless the last three axes are there and divide as they must.
@@ -60,18 +53,19 @@ void check_factor(const char* op, int64_t factor) {
 
 void check_pixels(const char* op, const Tensor& x, int64_t factor, bool channels) {
   check_factor(op, factor);
-  TN_REQUIRE(x.rank() >= 3 && (channels ? x.size(-3) % (factor * factor) == 0
-                                        : x.size(-2) % factor == 0 && x.size(-1) % factor == 0),
-             "[{}] expected [.., channels, height, width] with {} a multiple of {}, got [{}]", op,
+  const auto divides = [&](int axis, int64_t by) { return size_at(x, axis) % by == Size(0); };
+  TN_REQUIRE(x.rank() >= 3 && (channels ? divides(-3, factor * factor)
+                                        : divides(-2, factor) && divides(-1, factor)),
+             "[{}] expected [.., channels, height, width] with {} a multiple of {}, got {}", op,
              channels ? "channels" : "height and width", channels ? factor * factor : factor,
-             fmt::join(x.shape(), ", "));
+             shape_text(x));
 }
 
 }  // namespace
 
-Tensor interpolate(const Tensor& x, const Shape& sizes, const InterpolateOptions& options) {
+Tensor interpolate(const Tensor& x, const Sizes& sizes, const InterpolateOptions& options) {
   const int lead = x.rank() - static_cast<int>(sizes.size());
-  TN_REQUIRE(!sizes.empty() && lead >= 0, "[nn.interpolate] expected 1 to {} sizes, got {}",
+  TN_REQUIRE(sizes.size() > 0 && lead >= 0, "[nn.interpolate] expected 1 to {} sizes, got {}",
              x.rank(), sizes.size());
   const bool is_line = options.mode == Interpolation::kLinear;
   TN_REQUIRE(!is_line || is_float(x.dtype()),
@@ -81,9 +75,11 @@ Tensor interpolate(const Tensor& x, const Shape& sizes, const InterpolateOptions
   Tensor out = is_line ? wide(x) : x;
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int axis = lead + static_cast<int>(i);
-    TN_REQUIRE(sizes[i] > 0 && x.size(axis) > 0,
-               "[nn.interpolate] expected sizes above 0, got {} of {}", sizes[i], x.size(axis));
-    if (sizes[i] == x.size(axis)) continue;
+    const Size from = size_at(x, axis);
+    TN_REQUIRE(sizes[i].minimum() > 0 && from.minimum() > 0,
+               "[nn.interpolate] expected sizes above 0, got {} of {}", sizes[i].text(),
+               from.text());
+    if (sizes[i] == from) continue;
     out = is_line ? on_a_line(out, axis, sizes[i], options.align_corners)
                   : nearest(out, axis, sizes[i]);
   }
@@ -96,14 +92,15 @@ Upsample::Upsample(int64_t times, const InterpolateOptions& options)
 }
 
 Tensor Upsample::operator()(const Tensor& x) const {
-  TN_REQUIRE(x.rank() > 2, "[nn.upsample] expected [n, channels, sizes..], got [{}]",
-             fmt::join(x.shape(), ", "));
-  Shape sizes = x.shape();
+  TN_REQUIRE(x.rank() > 2, "[nn.upsample] expected [n, channels, sizes..], got {}", shape_text(x));
+  std::vector<Size> sizes = x.sizes().vector();
   sizes.erase(sizes.begin(), sizes.begin() + 2);
-  for (int64_t& size : sizes)
-    TN_REQUIRE(!__builtin_mul_overflow(size, factor, &size),
-               "[nn.upsample] expected sizes below 2^63, got {} times [{}]", factor,
-               fmt::join(x.shape(), ", "));
+  for (Size& size : sizes) {
+    int64_t most = 0;
+    TN_REQUIRE(!__builtin_mul_overflow(size.maximum(), factor, &most),
+               "[nn.upsample] expected sizes below 2^63, got {} times {}", factor, shape_text(x));
+    size = size * factor;
+  }
   return interpolate(x, sizes, {mode, align_corners});
 }
 
@@ -116,11 +113,12 @@ PixelUnshuffle::PixelUnshuffle(int64_t times) : factor(times) {
 
 Tensor pixel_shuffle(const Tensor& x, int64_t factor) {
   check_pixels("nn.pixel_shuffle", x, factor, true);
-  const int64_t channels = x.size(-3) / (factor * factor), height = x.size(-2), width = x.size(-1);
-  Shape shape = x.shape();
-  shape.resize(shape.size() - 3);
-  Shape cut = shape;
-  cut.insert(cut.end(), {channels, factor, factor, height, width});
+  const Size channels = size_at(x, -3) / (factor * factor), height = size_at(x, -2),
+             width = size_at(x, -1);
+  std::vector<Size> shape = x.sizes().vector();
+  shape.erase(shape.end() - 3, shape.end());
+  std::vector<Size> cut = shape;
+  cut.insert(cut.end(), {channels, Size(factor), Size(factor), height, width});
   shape.insert(shape.end(), {channels, height * factor, width * factor});
   const int lead = x.rank() - 3;
   std::vector<int> axes;
@@ -131,11 +129,12 @@ Tensor pixel_shuffle(const Tensor& x, int64_t factor) {
 
 Tensor pixel_unshuffle(const Tensor& x, int64_t factor) {
   check_pixels("nn.pixel_unshuffle", x, factor, false);
-  const int64_t channels = x.size(-3), height = x.size(-2) / factor, width = x.size(-1) / factor;
-  Shape shape = x.shape();
-  shape.resize(shape.size() - 3);
-  Shape cut = shape;
-  cut.insert(cut.end(), {channels, height, factor, width, factor});
+  const Size channels = size_at(x, -3), height = size_at(x, -2) / factor,
+             width = size_at(x, -1) / factor;
+  std::vector<Size> shape = x.sizes().vector();
+  shape.erase(shape.end() - 3, shape.end());
+  std::vector<Size> cut = shape;
+  cut.insert(cut.end(), {channels, height, Size(factor), width, Size(factor)});
   shape.insert(shape.end(), {channels * factor * factor, height, width});
   const int lead = x.rank() - 3;
   std::vector<int> axes;

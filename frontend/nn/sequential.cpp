@@ -24,7 +24,7 @@ Dropout::Dropout(double part) : rate(part) {
 
 Tensor Dropout::operator()(const Tensor& x, const Mode& mode) const {
   if (!mode.is_training() || rate.value() == 0) return x;
-  return x * dropout_mask(mode.key("nn.dropout"), x.shape(), rate.value(), x.dtype());
+  return x * dropout_mask(mode.key("nn.dropout"), x.sizes(), rate.value(), x.dtype());
 }
 
 }  // namespace tenon::nn

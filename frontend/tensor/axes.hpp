@@ -27,7 +27,9 @@ inline Tensor positions(const Tensor& x, int axis) {
 }
 
 /// 0, 1, .. n - 1 as i64, in x's context.
-inline Tensor counting(const Tensor& x, int64_t n) { return arange(n, DType::kI64, x.context()); }
+inline Tensor counting(const Tensor& x, const Size& n) {
+  return arange(n, DType::kI64, x.context());
+}
 
 /// Zeros, or another number, in x's context.
 inline Tensor filled(const Tensor& x, const Sizes& shape, Number value, DType dtype) {

@@ -150,7 +150,7 @@ struct CompiledFunction::Impl {
     }
     const tenon::Traced traced = trace(
         name, [&](const auto& arguments) { return function(arguments, out.number); }, like, context,
-        numbers);
+        numbers, /*ahead=*/true);
     for (const NodeRef& node : traced.captured) out.captured.push_back(make_tensor(context, node));
     realize(out.captured);
     Graph graph = inline_calls(*traced.body, builder);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Convolutions: by windows, and by transforms.
-#include <fmt/ranges.h>
-
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
+#include "frontend/tensor/sizes.hpp"
 #include "tenon/fft.hpp"
 #include "tenon/promote.hpp"
 
@@ -12,29 +11,34 @@ namespace {
 
 /// A part of the whole convolution.
 struct Part {
-  int64_t begin, count;
+  Dim begin, count;
 };
 
-Part part_of(Convolution mode, int64_t n, int64_t m, int64_t same) {
-  const int64_t whole = n + m - 1, inner = std::max(n, m) - std::min(n, m) + 1;
+Part part_of(Convolution mode, const Dim& n, const Dim& m, const Dim& same) {
+  const Dim whole = n + m - 1, least = min(n, m);
+  TN_REQUIRE(
+      mode == Convolution::kFull || at_most(n, m) || at_most(m, n),
+      "[convolve] expected sizes of which it is known, but in kFull, which is larger, got {} "
+      "and {}",
+      to_string(n), to_string(m));
   if (mode == Convolution::kFull) return {0, whole};
-  if (mode == Convolution::kSame) return {(whole - same) / 2, same};
-  return {std::min(n, m) - 1, inner};
+  if (mode == Convolution::kSame) return {floor_div(whole - same, 2), same};
+  return {least - 1, whole - least * 2 + 2};
 }
 
 /// Windows of the last axis [count + m - 1] as columns, [.., m, count], without a gather: in copies
 /// of rows that are read one element longer, each row begins one later.
-Tensor windows(const Tensor& x, int64_t m, int64_t count) {
-  const int64_t length = count + m - 1;
-  std::vector<int64_t> shape = x.shape();
+Tensor windows(const Tensor& x, const Dim& m, const Dim& count) {
+  const Dim length = count + m - 1;
+  Shape shape = dims_of(x);
   shape.insert(shape.end() - 1, m + 1);
-  Tensor rows = x.expand_dims(-2).broadcast_to(shape);
+  Tensor rows = x.expand_dims(-2).broadcast_to(to_sizes(shape));
   shape.resize(shape.size() - 2);
   shape.push_back((m + 1) * length);
-  rows = part_of_last(rows.reshape(shape), 0, m * (length + 1));
+  rows = part_of_last(rows.reshape(to_sizes(shape)), 0, size_of(m * (length + 1)));
   shape.back() = m;
   shape.push_back(length + 1);
-  return part_of_last(rows.reshape(shape), 0, count);
+  return part_of_last(rows.reshape(to_sizes(shape)), 0, size_of(count));
 }
 
 /// The least number from n on without primes above 5.
@@ -64,15 +68,17 @@ Tensor convolve(const Tensor& x, const Tensor& kernel, Convolution mode, int axi
   TN_REQUIRE(kernel.rank() == 1, "[convolve] expected a kernel of rank 1, got rank {}",
              kernel.rank());
   check_room("convolve", x, 2);
-  const int64_t n = x.size(at), m = kernel.size(0);
-  TN_REQUIRE(n > 0 && m > 0, "[convolve] expected at least one element of each, got {} and {}", n,
-             m);
-  const Part part = part_of(mode, n, m, std::max(n, m));
+  const Dim n = dims_of(x)[static_cast<size_t>(at)], m = dims_of(kernel)[0];
+  TN_REQUIRE(n.min() > 0 && m.min() > 0,
+             "[convolve] expected at least one element of each, got {} and {}", to_string(n),
+             to_string(m));
+  const Part part = part_of(mode, n, m, max(n, m));
   const Tensor rows = axis_to_last(x, at);
-  std::vector<std::pair<int64_t, int64_t>> pairs(static_cast<size_t>(x.rank()));
-  pairs.back() = {m - 1, m - 1};
+  std::vector<std::pair<Size, Size>> pairs(static_cast<size_t>(x.rank()), {0, 0});
+  pairs.back() = {size_of(m - 1), size_of(m - 1)};
   const Tensor all = rows.pad(std::move(pairs));
-  const Tensor used = part_of_last(all, part.begin, part.begin + part.count + m - 1);
+  const Tensor used =
+      part_of_last(all, size_of(part.begin), size_of(part.begin + part.count + m - 1));
   const Tensor turned = kernel.flip(0).expand_dims(0);
   return last_to_axis(turned.matmul(windows(used, m, part.count)).squeeze(-2), at);
 }
@@ -83,13 +89,14 @@ Tensor fft_convolve(const Tensor& x, const Tensor& kernel, Convolution mode, con
              x.rank(), kernel.rank());
   const std::vector<int> axes = normalise_axes("fft_convolve", axis, x.rank());
   for (const int axis : axes)
-    TN_REQUIRE(x.size(axis) > 0 && kernel.size(axis) > 0,
-               "[fft_convolve] expected non-empty axes, got [{}] and [{}]",
-               fmt::join(x.shape(), ", "), fmt::join(kernel.shape(), ", "));
+    TN_REQUIRE(
+        fixed_axis("fft_convolve", x, axis) > 0 && fixed_axis("fft_convolve", kernel, axis) > 0,
+        "[fft_convolve] expected non-empty axes, got {} and {}", to_string(dims_of(x)),
+        to_string(dims_of(kernel)));
   TN_REQUIRE(mode != Convolution::kValid || covers(x, kernel, axes) || covers(kernel, x, axes),
              "[fft_convolve] expected one to be at least as large as the other on each axis, got "
-             "[{}] and [{}]",
-             fmt::join(x.shape(), ", "), fmt::join(kernel.shape(), ", "));
+             "{} and {}",
+             to_string(dims_of(x)), to_string(dims_of(kernel)));
   const DType dtype = promote_types(real_dtype(x), real_dtype(kernel));
   const DType inside = dtype == DType::kF64 ? dtype : DType::kF32;
   const int last = axes.back();
@@ -110,7 +117,8 @@ Tensor fft_convolve(const Tensor& x, const Tensor& kernel, Convolution mode, con
   std::vector<Slice> ranges(static_cast<size_t>(x.rank()));
   for (const int axis : axes) {
     const Part part = part_of(mode, x.size(axis), kernel.size(axis), x.size(axis));
-    ranges[static_cast<size_t>(axis)] = Slice{part.begin, part.begin + part.count};
+    ranges[static_cast<size_t>(axis)] =
+        Slice{size_of(part.begin), size_of(part.begin + part.count)};
     if (axis != last) product = ifft(product, axis);
   }
   const Tensor whole = irfft(product, lengths[static_cast<size_t>(last)], last);

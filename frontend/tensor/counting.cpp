@@ -4,6 +4,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
+#include "frontend/tensor/sizes.hpp"
 #include "tenon/sort.hpp"
 
 namespace tenon {
@@ -27,13 +28,13 @@ int64_t read_count(const Tensor& count) { return count.item<int64_t>(); }
 /// Flat positions of a mask's true elements, in order; reads back how many there are.
 Tensor true_positions(const Tensor& mask) {
   const Tensor flat = mask.ravel();
-  const int64_t size = flat.size();
-  if (size == 0) return filled(mask, {0}, 0, DType::kI64);
+  const Dim& size = dims_of(flat)[0];
+  if (size.max() == 0) return filled(mask, {0}, 0, DType::kI64);
   const Tensor place = cumsum(flat, 0);
   realize({place});
-  const int64_t count = read_count(place.take(size - 1, 0));
+  const int64_t count = read_count(place.take(-1, 0));
   const Tensor to = where(flat, place - 1, -1);
-  return filled(mask, {count}, 0, DType::kI64).scatter(0, to, counting(mask, size));
+  return filled(mask, {count}, 0, DType::kI64).scatter(0, to, counting(mask, size_of(size)));
 }
 
 }  // namespace
@@ -44,35 +45,36 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
   TN_REQUIRE(sorted.dtype() == values.dtype() || !values.state()->context.is_set(),
              "[searchsorted] expected values of {}, got {}", dtype_name(sorted.dtype()),
              dtype_name(values.dtype()));
-  const int64_t count = sorted.size();
+  const Dim& extent = dims_of(sorted)[0];
   const Tensor flat = values.ravel();
-  Tensor place = filled(sorted, {flat.size()}, 0, DType::kI64);
-  for (int bit = ceil_log2(count + 1); bit-- > 0;) {
+  Tensor place = filled(sorted, flat.sizes(), 0, DType::kI64);
+  const Tensor count = count_as(place, extent), last = count_as(place, max(extent - 1, Dim(0)));
+  for (int bit = ceil_log2(extent.max() + 1); bit-- > 0;) {
     const Tensor next = place + (int64_t{1} << bit);
-    const Tensor probe = sorted.take((next - 1).minimum(std::max<int64_t>(count - 1, 0)), 0);
+    const Tensor probe = sorted.take((next - 1).minimum(last), 0);
     const Tensor goes_on = right ? comes_before(flat, probe) == false : comes_before(probe, flat);
     place = where((next <= count) & goes_on, next, place);
   }
-  return place.reshape(values.shape());
+  return place.reshape(values.sizes());
 }
 
 Tensor bincount(const Tensor& x, int64_t length, const Tensor& weights) {
   require_integers("bincount", x);
   TN_REQUIRE(length >= 0, "[bincount] expected a length of at least 0, got {}", length);
-  TN_REQUIRE(weights.shape() == x.shape(),
-             "[bincount] expected a weight for each of {} integers, got {}", x.size(),
-             weights.size());
+  TN_REQUIRE(same_shape(dims_of(weights), dims_of(x)),
+             "[bincount] expected a weight for each of {} integers, got {}",
+             to_string(product(dims_of(x))), to_string(product(dims_of(weights))));
   return filled(x, {length}, 0, weights.dtype())
       .scatter_add(0, as_positions(x.ravel()), weights.ravel());
 }
 
 Tensor bincount(const Tensor& x, int64_t length) {
-  return bincount(x, length, filled(x, x.shape(), 1, DType::kI64));
+  return bincount(x, length, filled(x, x.sizes(), 1, DType::kI64));
 }
 
 Tensor bincount(const Tensor& x) {
   require_integers("bincount", x);
-  if (x.size() == 0) return bincount(x, 0);
+  if (product(dims_of(x)).is_const(0)) return bincount(x, 0);
   const Tensor wide = as_positions(x);
   const Tensor least = wide.min(), most = wide.max();
   realize({least, most});
@@ -114,37 +116,40 @@ Histogram histogram(const Tensor& x, int64_t bins, double low, double high) {
 
 Unique unique(const Tensor& x) {
   const Tensor flat = x.ravel();
-  const int64_t size = flat.size();
-  if (size == 0) {
+  const Size size = size_of(dims_of(flat)[0]);
+  if (size.maximum() == 0) {
     const Tensor none = filled(x, {0}, 0, DType::kI64);
-    return {flat, none, none.reshape(x.shape()), none};
+    return {flat, none, none.reshape(x.sizes()), none};
   }
   const Tensor order = argsort(flat, 0), sorted = flat.take(order, 0);
   const Tensor left = part_of_last(sorted, 0, size - 1), here = part_of_last(sorted, 1, size);
   const Tensor differs = comes_before(left, here);
   const Tensor group = cumsum(differs.pad({{1, 0}}, true), 0) - 1;
   realize({order, sorted, group});
-  const int64_t count = read_count(group.take(size - 1, 0)) + 1;
+  const int64_t count = read_count(group.take(-1, 0)) + 1;
   const Tensor begins = where(differs.pad({{1, 0}}, true), group, -1);
   const Tensor indices = filled(x, {count}, 0, DType::kI64).scatter(0, begins, order);
   const Tensor inverse = filled(x, {size}, 0, DType::kI64).scatter(0, order, group);
-  return {flat.take(indices, 0), indices, inverse.reshape(x.shape()), bincount(group, count)};
+  return {flat.take(indices, 0), indices, inverse.reshape(x.sizes()), bincount(group, count)};
 }
 
 std::vector<Tensor> nonzero(const Tensor& x) {
   TN_REQUIRE(x.rank() > 0, "[nonzero] expected a tensor of rank 1 or more, got rank 0");
   const Tensor flat = true_positions(x.dtype() == DType::kBool ? x : x != 0);
   std::vector<Tensor> places(static_cast<size_t>(x.rank()), flat);
-  int64_t stride = 1;
-  for (int axis = x.rank(); axis-- > 0; stride *= std::max<int64_t>(x.size(axis), 1))
-    places[static_cast<size_t>(axis)] = flat / stride % std::max<int64_t>(x.size(axis), 1);
+  Dim stride(1);
+  for (int axis = x.rank(); axis-- > 0;) {
+    const Dim extent = max(dims_of(x)[static_cast<size_t>(axis)], Dim(1));
+    places[static_cast<size_t>(axis)] = flat / count_as(flat, stride) % count_as(flat, extent);
+    stride = stride * extent;
+  }
   return places;
 }
 
 Tensor masked_select(const Tensor& x, const Tensor& mask) {
   TN_REQUIRE(mask.dtype() == DType::kBool, "[masked_select] expected a mask of bool, got {}",
              dtype_name(mask.dtype()));
-  const std::vector<int64_t> shape = broadcast_shapes("masked_select", x.shape(), mask.shape());
+  const Sizes shape = to_sizes(broadcast_shapes("masked_select", dims_of(x), dims_of(mask)));
   return x.broadcast_to(shape).ravel().take(true_positions(mask.broadcast_to(shape)), 0);
 }
 

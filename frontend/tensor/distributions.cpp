@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Distributions made of uniform and normal draws.
-#include <fmt/ranges.h>
-
 #include <cmath>
 #include <numbers>
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/formula.hpp"
 #include "frontend/tensor/random_bits.hpp"
+#include "frontend/tensor/sizes.hpp"
 #include "tenon/sort.hpp"
 
 namespace tenon {
@@ -53,16 +52,24 @@ Tensor first_accepted(const Tensor& values, const Tensor& accepted) {
   return where(place == first, values, 0).sum(0);
 }
 
-std::vector<int64_t> in_front(int64_t count, const std::vector<int64_t>& shape) {
-  std::vector<int64_t> all{count};
-  all.insert(all.end(), shape.begin(), shape.end());
+Sizes in_front(int64_t count, const Sizes& shape) {
+  std::vector<Size> all = shape.vector();
+  all.insert(all.begin(), Size(count));
+  return all;
+}
+
+/// What stands before an axis that the parameters have, and that axis; nothing where nothing is
+/// asked for.
+Sizes before_last(const Sizes& asked, const Tensor& parameters) {
+  if (asked.size() == 0) return asked;
+  std::vector<Size> all = asked.vector();
+  all.push_back(parameters.sizes()[static_cast<size_t>(parameters.rank()) - 1]);
   return all;
 }
 
 /// ln G(a) in a shape: small ones would be 0 without it.
-Tensor log_gamma_draw(const Key& key, const Tensor& a, const std::vector<int64_t>& shape,
-                      uint32_t stream) {
-  const std::vector<int64_t> all = in_front(kGammaProposals, shape);
+Tensor log_gamma_draw(const Key& key, const Tensor& a, const Sizes& shape, uint32_t stream) {
+  const Sizes all = in_front(kGammaProposals, shape);
   const Tensor small = a < 1;
   const Tensor d = where(small, a + 1, a) - 1.0 / 3, c = (d * 9).rsqrt();
   const Tensor x = unit_normal(key, all, DType::kF32, stream + kNormal);
@@ -98,8 +105,8 @@ Tensor poisson_inverse(const Tensor& u, const Tensor& rate) {
 }
 
 /// Of rates from 10 on.
-Tensor poisson_rejection(const Key& key, const Tensor& rate, const std::vector<int64_t>& shape) {
-  const std::vector<int64_t> all = in_front(kPoissonProposals, shape);
+Tensor poisson_rejection(const Key& key, const Tensor& rate, const Sizes& shape) {
+  const Sizes all = in_front(kPoissonProposals, shape);
   const Tensor b = rate.sqrt() * 2.53 + 0.931, a = b * 0.02483 - 0.059;
   const Tensor log_inverse = ((b - 3.4).reciprocal() * 1.1328 + 1.1239).log();
   const Tensor u = unit_uniform(key, all, DType::kF32, kNormal) - 0.5;
@@ -149,8 +156,7 @@ Tensor normal_tail(const Tensor& u, double low, double high) {
 
 }  // namespace
 
-Tensor truncated_normal(const Key& key, std::vector<int64_t> shape, double low, double high,
-                        DType dtype) {
+Tensor truncated_normal(const Key& key, const Sizes& shape, double low, double high, DType dtype) {
   TN_REQUIRE(low < high, "[truncated_normal] expected low < high, got {} and {}", low, high);
   TN_REQUIRE(is_float(dtype), "[truncated_normal] expected a float dtype, got {}",
              dtype_name(dtype));
@@ -169,37 +175,37 @@ Tensor truncated_normal(const Key& key, std::vector<int64_t> shape, double low, 
   return between().maximum(low).minimum(high).astype(dtype);
 }
 
-Tensor exponential(const Key& key, std::vector<int64_t> shape, const Tensor& rate, DType dtype) {
+Tensor exponential(const Key& key, const Sizes& shape, const Tensor& rate, DType dtype) {
   TN_REQUIRE(is_float(dtype), "[exponential] expected a float dtype, got {}", dtype_name(dtype));
   key.use("exponential");
   const DType inside = dtype == DType::kF64 ? dtype : DType::kF32;
   return (-(1 - unit_uniform(key, shape, inside)).log() / beside(key, rate, inside)).astype(dtype);
 }
 
-Tensor gamma(const Key& key, const Tensor& a, std::vector<int64_t> shape) {
-  shape = drawn_shape("gamma", shape, a.shape());
+Tensor gamma(const Key& key, const Tensor& a, const Sizes& asked) {
+  const Sizes shape = drawn_shape("gamma", asked, a.sizes());
   key.use("gamma");
   return log_gamma_draw(key, parameter("gamma", key, a, shape), shape, 0).exp();
 }
 
-Tensor beta(const Key& key, const Tensor& a, const Tensor& b, std::vector<int64_t> shape) {
-  shape = drawn_shape("beta", shape, broadcast_shapes("beta", a.shape(), b.shape()));
+Tensor beta(const Key& key, const Tensor& a, const Tensor& b, const Sizes& asked) {
+  const Sizes shape =
+      drawn_shape("beta", asked, to_sizes(broadcast_shapes("beta", dims_of(a), dims_of(b))));
   key.use("beta");
   const Tensor x = log_gamma_draw(key, parameter("beta", key, a, shape), shape, 0);
   const Tensor y = log_gamma_draw(key, parameter("beta", key, b, shape), shape, kOther);
   return (x - y).sigmoid();
 }
 
-Tensor dirichlet(const Key& key, const Tensor& alpha, std::vector<int64_t> shape) {
+Tensor dirichlet(const Key& key, const Tensor& alpha, const Sizes& asked) {
   TN_REQUIRE(alpha.rank() >= 1, "[dirichlet] expected alpha [.., n], got rank 0");
-  if (!shape.empty()) shape.push_back(alpha.size(-1));
-  shape = drawn_shape("dirichlet", shape, alpha.shape());
+  const Sizes shape = drawn_shape("dirichlet", before_last(asked, alpha), alpha.sizes());
   key.use("dirichlet");
   return log_gamma_draw(key, parameter("dirichlet", key, alpha, shape), shape, 0).softmax(-1);
 }
 
-Tensor poisson(const Key& key, const Tensor& rate, std::vector<int64_t> shape) {
-  shape = drawn_shape("poisson", shape, rate.shape());
+Tensor poisson(const Key& key, const Tensor& rate, const Sizes& asked) {
+  const Sizes shape = drawn_shape("poisson", asked, rate.sizes());
   const Tensor mean = parameter("poisson", key, rate, shape);
   key.use("poisson");
   const Tensor low = mean < 10;
@@ -209,50 +215,58 @@ Tensor poisson(const Key& key, const Tensor& rate, std::vector<int64_t> shape) {
   return where(low, few, many).astype(DType::kI64);
 }
 
-Tensor categorical(const Key& key, const Tensor& logits, std::vector<int64_t> shape) {
-  TN_REQUIRE(logits.rank() >= 1 && logits.size(-1) > 0,
-             "[categorical] expected logits [.., n] with n above 0, got [{}]",
-             fmt::join(logits.shape(), ", "));
-  if (!shape.empty()) shape.push_back(logits.size(-1));
-  shape = drawn_shape("categorical", shape, logits.shape());
+Tensor categorical(const Key& key, const Tensor& logits, const Sizes& asked) {
+  TN_REQUIRE(logits.rank() >= 1 && dims_of(logits).back().min() > 0,
+             "[categorical] expected logits [.., n] with n above 0, got {}",
+             to_string(dims_of(logits)));
+  const Sizes shape = drawn_shape("categorical", before_last(asked, logits), logits.sizes());
   key.use("categorical");
   return (parameter("categorical", key, logits, shape) + gumbel(key, shape)).argmax(-1);
 }
 
+namespace {
+
+/// 64 random bits for each of n.
+Tensor random_order(const Key& key, const Size& n) {
+  const RandomWords words = random_words(key, {n});
+  return words.first.astype(DType::kU64) * (uint64_t{1} << 32) | words.second.astype(DType::kU64);
+}
+
+}  // namespace
+
 Tensor permutation(const Key& key, int64_t n) {
   TN_REQUIRE(n >= 0, "[permutation] expected a size of at least 0, got {}", n);
   key.use("permutation");
-  const RandomWords words = random_words(key, {n});
-  return argsort(
-      words.first.astype(DType::kU64) * (uint64_t{1} << 32) | words.second.astype(DType::kU64), 0);
+  return argsort(random_order(key, n), 0);
 }
 
 Tensor permutation(const Key& key, const Tensor& x, int axis) {
   const int at = normalise_axis("permutation", axis, x.rank());
-  return x.take(permutation(key, x.size(at)), at);
+  key.use("permutation");
+  return x.take(argsort(random_order(key, size_of(dims_of(x)[static_cast<size_t>(at)])), 0), at);
 }
 
-Tensor choice(const Key& key, const Tensor& x, std::vector<int64_t> shape, bool replace,
+Tensor choice(const Key& key, const Tensor& x, const Sizes& shape, bool replace,
               const std::optional<Tensor>& p) {
-  TN_REQUIRE(x.rank() == 1 && x.size() > 0,
-             "[choice] expected elements [n] with n above 0, got [{}]", fmt::join(x.shape(), ", "));
-  TN_REQUIRE(!p || p->shape() == x.shape(), "[choice] expected chances [{}], got [{}]", x.size(),
-             fmt::join(p->shape(), ", "));
-  const int64_t count = count_of("choice", shape), n = x.size();
-  TN_REQUIRE(replace || count <= n,
-             "[choice] expected at most {} elements without replacement, got {}", n, count);
+  TN_REQUIRE(x.rank() == 1 && dims_of(x)[0].min() > 0,
+             "[choice] expected elements [n] with n above 0, got {}", to_string(dims_of(x)));
+  TN_REQUIRE(!p || same_shape(dims_of(*p), dims_of(x)), "[choice] expected chances {}, got {}",
+             to_string(dims_of(x)), to_string(dims_of(*p)));
+  check_count("choice", to_shape(shape));
+  const Dim wanted = product(to_shape(shape)), extent = dims_of(x)[0];
+  TN_REQUIRE(replace || less(extent, wanted).is_const(0),
+             "[choice] expected at most {} elements without replacement, got {}", to_string(extent),
+             to_string(wanted));
   key.use("choice");
+  const Size count = size_of(wanted), n = size_of(extent);
   Tensor at = filled(x, {count}, 0, DType::kI64);
   if (replace && p) {
     const Tensor sums = cumsum(p->astype(DType::kF32), 0);
-    const Tensor u = unit_uniform(key, {count}, DType::kF32) * sums.take(n - 1, 0);
-    at = searchsorted(sums, u, /*right=*/true).minimum(n - 1);
+    const Tensor u = unit_uniform(key, {count}, DType::kF32) * sums.take(-1, 0);
+    at = searchsorted(sums, u, /*right=*/true).minimum(count_as(at, extent) - 1);
   } else if (replace) {
-    const RandomWords words = random_words(key, {count});
-    at = ((words.first.astype(DType::kU64) * (uint64_t{1} << 32) |
-           words.second.astype(DType::kU64)) %
-          static_cast<uint64_t>(n))
-             .astype(DType::kI64);
+    const Tensor bits = random_order(key, count);
+    at = (bits % count_as(bits, extent)).astype(DType::kI64);
   } else {
     const Tensor order = p ? argsort(gumbel(key, {n}) + p->astype(DType::kF32).log(), 0, true)
                            : argsort(random_words(key, {n}).first, 0);

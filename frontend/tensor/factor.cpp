@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cholesky, LU, triangular systems and what follows from them.
-#include <fmt/ranges.h>
-
 #include "core/support/error.hpp"
 #include "frontend/tensor/matrices.hpp"
 #include "tenon/linalg.hpp"
@@ -14,7 +12,7 @@ namespace {
 /// below it.
 Tensor forward_substitution(const Tensor& a, const Tensor& b, bool unit) {
   return loop(
-      a.size(1), {b}, {a}, [&](const Tensor& j, const Tensors& carried, const Tensors& fixed) {
+      dims_of(a)[1], {b}, {a}, [&](const Tensor& j, const Tensors& carried, const Tensors& fixed) {
         const Tensor &x = carried[0], &m = fixed[0];
         const Tensor column = column_at(m, j), pivot = row_at(column, j), right = row_at(x, j);
         const Tensor done = unit ? right : right / pivot;
@@ -35,11 +33,12 @@ struct Packed {
 };
 
 Packed factor(const Tensor& x) {
-  const Tensor order = positions(filled(x, {x.size(0), x.size(1)}, 0, DType::kI64), 1);
-  const Tensor none = filled(x, {x.size(0), 1}, 0, DType::kI64);
-  if (x.size() == 0) return {x, order, none};
+  const Shape& shape = dims_of(x);
+  const Tensor order = positions(filled(x, to_sizes({shape[0], shape[1]}), 0, DType::kI64), 1);
+  const Tensor none = filled(x, to_sizes({shape[0], Dim(1)}), 0, DType::kI64);
+  if (product(shape).is_const(0)) return {x, order, none};
   const Tensors results =
-      loop(std::min(x.size(1), x.size(2)), {x, order, none}, {},
+      loop(min(shape[1], shape[2]), {x, order, none}, {},
            [](const Tensor& j, const Tensors& carried, const Tensors&) {
              const Tensor& a = carried[0];
              const Tensor column = column_at(a, j).squeeze(-1);  // [batch, m]
@@ -62,9 +61,10 @@ Packed factor(const Tensor& x) {
 Tensor as_columns(const char* op, const Tensor& a, const Tensor& b) {
   TN_REQUIRE(b.rank() >= 1, "[{}] expected a right side [m] or [.., m, k], got rank 0", op);
   Tensor columns = b.rank() == 1 ? b.expand_dims(-1) : b;
-  TN_REQUIRE(a.rank() >= 2 && columns.size(-2) == a.size(-2),
-             "[{}] expected [.., m, n] and [m] or [.., m, k], got [{}] and [{}]", op,
-             fmt::join(a.shape(), ", "), fmt::join(b.shape(), ", "));
+  const Shape &rows = dims_of(a), &right = dims_of(columns);
+  TN_REQUIRE(a.rank() >= 2 && right[right.size() - 2] == rows[rows.size() - 2],
+             "[{}] expected [.., m, n] and [m] or [.., m, k], got {} and {}", op, to_string(rows),
+             to_string(dims_of(b)));
   return columns;
 }
 
@@ -73,7 +73,7 @@ Tensor as_columns(const char* op, const Tensor& a, const Tensor& b) {
 Tensor cholesky(const Tensor& x) {
   const Tensor a = square_matrices("cholesky", x);
   const Tensor full =
-      loop(a.size(1), {a}, {}, [](const Tensor& j, const Tensors& carried, const Tensors&) {
+      loop(dims_of(a)[1], {a}, {}, [](const Tensor& j, const Tensors& carried, const Tensors&) {
         const Tensor& m = carried[0];
         const Tensor column = column_at(m, j), root = row_at(column, j).sqrt();
         const Tensor l = column / root;
@@ -96,7 +96,7 @@ Tensor solve_triangular(const Tensor& a, const Tensor& b, bool lower, bool unit)
 
 LU lu(const Tensor& x) {
   const Tensor a = matrices("lu", x);
-  const int64_t m = a.size(1), n = a.size(2), k = std::min(m, n);
+  const Size k = size_of(min(dims_of(a)[1], dims_of(a)[2]));
   const Packed packed = factor(a);
   const Tensor lower = tril(packed.factors.slice({Slice{}, Slice{}, Slice{0, k}}), -1);
   const Tensor ones = where(positions(lower, 1) == positions(lower, 2), 1, lower);
@@ -117,7 +117,7 @@ Tensor solve(const Tensor& a, const Tensor& b) {
 
 Tensor inv(const Tensor& x) {
   const Tensor a = square_matrices("inv", x);
-  return unbatched(solve(a, identity_like(a, a.size(1))), x);
+  return unbatched(solve(a, identity_like(a, dims_of(a)[1])), x);
 }
 
 Tensor det(const Tensor& x) {
@@ -135,11 +135,10 @@ SignLogDet slogdet(const Tensor& x) {
 }
 
 Tensor matrix_power(const Tensor& x, int64_t power) {
-  TN_REQUIRE(x.rank() >= 2 && x.size(-1) == x.size(-2),
-             "[matrix_power] expected square matrices [.., n, n], got [{}]",
-             fmt::join(x.shape(), ", "));
-  Tensor base = power < 0 ? inv(x) : x,
-         result = eye(x.size(-1), {}, 0, x.dtype(), x.context()).broadcast_to(x.shape());
+  const Shape& shape = dims_of(x);
+  TN_REQUIRE(x.rank() >= 2 && shape[shape.size() - 2] == shape.back(),
+             "[matrix_power] expected square matrices [.., n, n], got {}", to_string(shape));
+  Tensor base = power < 0 ? inv(x) : x, result = tril(triu(constant_like(x, 1)));
   bool first = true;
   const auto size = static_cast<uint64_t>(power);
   for (uint64_t bits = power < 0 ? -size : size; bits != 0; bits >>= 1) {
@@ -173,8 +172,8 @@ Tensor expm(const Tensor& x) {
                       1};
   // Divided by the first coefficient: all stay near 1 in f32.
   const auto c = [&](int i) { return b[i] / b[0]; };
-  const Tensor one = identity_like(a, a.size(1)), a2 = scaled.matmul(scaled), a4 = a2.matmul(a2),
-               a6 = a4.matmul(a2);
+  const Tensor one = identity_like(a, dims_of(a)[1]), a2 = scaled.matmul(scaled),
+               a4 = a2.matmul(a2), a6 = a4.matmul(a2);
   const Tensor odd = scaled.matmul(a6.matmul(a6 * c(13) + a4 * c(11) + a2 * c(9)) + a6 * c(7) +
                                    a4 * c(5) + a2 * c(3) + one * c(1));
   const Tensor even = a6.matmul(a6 * c(12) + a4 * c(10) + a2 * c(8)) + a6 * c(6) + a4 * c(4) +

@@ -11,6 +11,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
+#include "frontend/tensor/sizes.hpp"
 #include "tenon/make.hpp"
 #include "tenon/move.hpp"
 
@@ -107,7 +108,7 @@ struct Wanted {
 
 /// [batch, parts, n] to [batch, wanted.parts, at least wanted.count].
 Tensor by_factors(Tensor x, const std::vector<int64_t>& factors, Wanted wanted) {
-  const int64_t batch = x.size(0);
+  const Size batch = x.sizes()[0];
   int64_t left = x.size(2), done = 1;  // x is [batch, parts, left, done]
   for (size_t i = 0; i < factors.size(); ++i) {
     const int64_t r = factors[i], m = left / r, parts = x.size(1);
@@ -175,31 +176,29 @@ Tensor transform(const Tensor& x, Wanted wanted) {
 class Along {
  public:
   Along(const char* op, const Tensor& x, int axis)
-      : axis_(normalise_axis(op, axis, x.rank())), dtype_(real_dtype(x)), shape_(x.shape()) {
-    TN_REQUIRE(x.size(axis_) > 0, "[{}] expected a non-empty axis, got size 0 on axis {}", op,
-               axis_);
-    TN_REQUIRE(x.size(axis_) <= kMaxLength, "[{}] expected a length of at most {}, got {}", op,
-               kMaxLength, x.size(axis_));
+      : axis_(normalise_axis(op, axis, x.rank())), dtype_(real_dtype(x)), shape_(dims_of(x)) {
+    const int64_t length = fixed_axis(op, x, axis_);
+    TN_REQUIRE(length > 0, "[{}] expected a non-empty axis, got size 0 on axis {}", op, axis_);
+    TN_REQUIRE(length <= kMaxLength, "[{}] expected a length of at most {}, got {}", op, kMaxLength,
+               length);
     shape_.erase(shape_.begin() + axis_);
   }
 
   Tensor rows(const Tensor& x) const {
-    int64_t batch = 1;
-    for (const int64_t size : shape_) batch *= size;
-    return axis_to_last(as_real(x), axis_).reshape({batch, 1, x.size(axis_)});
+    return axis_to_last(as_real(x), axis_).reshape({size_of(product(shape_)), 1, x.size(axis_)});
   }
 
   Tensor result(const Tensor& y, int part, double scale) const {
-    std::vector<int64_t> shape = shape_;
-    shape.push_back(y.size(2));
-    const Tensor whole = last_to_axis(y.take(part, 1).reshape(shape), axis_);
+    Shape shape = shape_;
+    shape.push_back(dims_of(y)[2]);
+    const Tensor whole = last_to_axis(y.take(part, 1).reshape(to_sizes(shape)), axis_);
     return rounded(scale == 1 ? whole : whole * scale, dtype_);
   }
 
  private:
   int axis_;
   DType dtype_;
-  std::vector<int64_t> shape_;  ///< without the axis
+  Shape shape_;  ///< without the axis
 };
 
 double scale_of(FFTNorm norm, int64_t n, bool forward) {
@@ -285,8 +284,12 @@ Tensor frequencies(const char* op, int64_t n, double spacing, DType dtype, Conte
 Tensor shifted(const char* op, const Tensor& x, const Axes& axes, bool back) {
   Tensor result = x;
   for (const int axis : normalise_axes(op, axes, x.rank())) {
-    const int64_t half = x.size(axis) / 2;
-    result = roll(result, {back ? -half : half}, {axis});
+    const Dim& extent = dims_of(x)[static_cast<size_t>(axis)];
+    const Dim half = floor_div(extent, 2), begin = back ? half : extent - half;
+    std::vector<Slice> ahead(static_cast<size_t>(axis) + 1), behind = ahead;
+    ahead.back() = {size_of(begin), {}};
+    behind.back() = {{}, size_of(begin)};
+    result = concatenate({result.slice(ahead), result.slice(behind)}, axis);
   }
   return result;
 }

@@ -2,13 +2,12 @@
 // Brackets: views for what is regular, then one gather for all index tensors together.
 #include "tenon/index.hpp"
 
-#include <fmt/ranges.h>
-
 #include <optional>
 
 #include "core/support/as_op.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
+#include "frontend/tensor/sizes.hpp"
 #include "tenon/sort.hpp"
 
 namespace tenon {
@@ -35,24 +34,26 @@ int axes_of(const Index& index) {
 }
 
 /// The ends of a slice that reach beyond the axis are cut, as Python's are.
-Slice cut(const Slice& range, int64_t size) {
+Slice cut(const Slice& range, const Dim& size) {
   TN_REQUIRE(range.step != 0 && range.step != INT64_MIN,
              "[index] expected a slice with a step that is not 0, got {}", range.step);
-  const auto inside = [&](int64_t at, int64_t least, int64_t most) {
-    return std::clamp(at < 0 ? at + size : at, least, most);
-  };
-  const auto number = [](const std::optional<Size>& end, int64_t otherwise) {
-    return end ? end->value() : otherwise;
+  // Below 0 it counts from the end: a symbolic one where its bounds say so.
+  const auto inside = [&](const std::optional<Size>& end, const Dim& least, const Dim& most,
+                          const Dim& otherwise) {
+    if (!end) return otherwise;
+    const Dim at = dim_of(*end);
+    return min(max(at.max() < 0 ? at + size : at, least), most);
   };
   if (range.step > 0) {
-    const int64_t begin = inside(number(range.begin, 0), 0, size);
-    return {begin, std::max(begin, inside(number(range.end, size), 0, size)), range.step};
+    const Dim begin = inside(range.begin, 0, size, 0);
+    return {size_of(begin), size_of(max(begin, inside(range.end, 0, size, size))), range.step};
   }
   // Read backwards from `begin`; there may be nothing before it.
-  const int64_t begin = range.begin ? inside(range.begin->value(), -1, size - 1) : size - 1;
-  const int64_t end = range.end ? inside(range.end->value(), -1, size - 1) : -1;
-  if (begin <= end) return {0, 0, 1};
-  return {begin, end < 0 ? std::nullopt : std::optional<Size>(end), range.step};
+  const Dim last = size - 1, begin = inside(range.begin, -1, last, last),
+            end = inside(range.end, -1, last, -1);
+  if (at_most(begin, end)) return {0, 0, 1};
+  return {size_of(begin), end.is_const(-1) ? std::nullopt : std::optional<Size>(size_of(end)),
+          range.step};
 }
 
 /// What an index comes to: x as views leave it, and lookups on its axes.
@@ -85,7 +86,7 @@ class Brackets {
   void apply(const Index& one) {
     if (const auto* range = part<Slice>(one)) {
       std::vector<Slice> ranges(static_cast<size_t>(axis_) + 1);
-      ranges.back() = cut(*range, result_.size(axis_));
+      ranges.back() = cut(*range, size(axis_));
       result_ = result_.slice(std::move(ranges));
       ++axis_;
     } else if (part<NewAxis>(one)) {
@@ -98,9 +99,10 @@ class Brackets {
   }
 
   void apply(int64_t at) {
-    const int64_t size = result_.size(axis_);
-    TN_REQUIRE(-size <= at && at < size, "[index] expected an index in [{}, {}) on axis {}, got {}",
-               -size, size, axis_, at);
+    const Dim& extent = size(axis_);
+    TN_REQUIRE(-extent.min() <= at && at < extent.min(),
+               "[index] expected an index in [{}, {}) on axis {}, got {}", to_string(-extent),
+               to_string(extent), axis_, at);
     if (has_lookups_)
       lookups_.push_back({axis_++, filled(result_, {}, at, DType::kI64)});
     else
@@ -116,39 +118,39 @@ class Brackets {
     }
     TN_REQUIRE(at.rank() > 0, "[index] expected a mask of rank 1 or more, got rank 0");
     for (int i = 0; i < at.rank(); ++i)
-      TN_REQUIRE(at.size(i) == result_.size(axis_ + i),
-                 "[index] expected a mask with size {} for axis {}, got [{}]",
-                 result_.size(axis_ + i), axis_ + i, fmt::join(at.shape(), ", "));
+      TN_REQUIRE(dims_of(at)[static_cast<size_t>(i)] == size(axis_ + i),
+                 "[index] expected a mask with size {} for axis {}, got {}",
+                 to_string(size(axis_ + i)), axis_ + i, to_string(dims_of(at)));
     for (const Tensor& places : nonzero(at)) lookups_.push_back({axis_++, places});
   }
 
   /// One gather along an axis that joins all that are looked up.
   Tensor looked_up() const {
-    std::vector<int64_t> found;
+    Shape found;
     std::vector<int> order, others;
     for (const Lookup& l : lookups_) {
-      found = broadcast_shapes("index", found, l.at.shape());
+      found = broadcast_shapes("index", found, dims_of(l.at));
       order.push_back(l.axis);
     }
     for (int axis = 0; axis < result_.rank(); ++axis)
       if (std::ranges::find(order, axis) == order.end()) others.push_back(axis);
-    std::vector<int64_t> rest, joined{1};
-    for (const int axis : others) rest.push_back(result_.size(axis));
-    Tensor place = filled(result_, found, 0, DType::kI64), outside = place != 0;
+    Shape rest, joined{Dim(1)};
+    for (const int axis : others) rest.push_back(size(axis));
+    Tensor place = filled(result_, to_sizes(found), 0, DType::kI64), outside = place != 0;
     for (const Lookup& l : lookups_) {
-      const int64_t size = result_.size(l.axis);
-      const Tensor at = where(l.at < 0, l.at + size, l.at);
-      outside = outside | (at < 0) | (at >= size);
-      place = place * size + at;
-      joined[0] *= size;
+      const Tensor extent = count_as(l.at, size(l.axis));
+      const Tensor at = where(l.at < 0, l.at + extent, l.at);
+      outside = outside | (at < 0) | (at >= extent);
+      place = place * extent + at;
+      joined[0] = joined[0] * size(l.axis);
     }
     place = where(outside, -1, place);
     order.insert(order.end(), others.begin(), others.end());
     joined.insert(joined.end(), rest.begin(), rest.end());
-    Tensor values = result_.transpose(order).reshape(joined).take(place.ravel(), 0);
-    std::vector<int64_t> shape = found;
+    Tensor values = result_.transpose(order).reshape(to_sizes(joined)).take(place.ravel(), 0);
+    Shape shape = found;
     shape.insert(shape.end(), rest.begin(), rest.end());
-    values = values.reshape(shape);
+    values = values.reshape(to_sizes(shape));
     return apart_ ? values : moved(values, static_cast<int>(found.size()));
   }
 
@@ -162,6 +164,8 @@ class Brackets {
     return values.transpose(std::move(axes));
   }
 
+  const Dim& size(int axis) const { return dims_of(result_)[static_cast<size_t>(axis)]; }
+
   Tensor result_;
   int axis_ = 0;  ///< of `result_`, that the next index is for
   bool has_lookups_ = false, gap_ = false, apart_ = false;
@@ -173,11 +177,11 @@ std::optional<Tensor> lone_mask(const Tensor& x, const std::vector<Index>& index
   if (index.size() != 1) return std::nullopt;
   const auto* at = part<Tensor>(index[0]);
   if (!at || !is_mask(*at) || at->rank() == 0 || at->rank() > x.rank()) return std::nullopt;
-  const std::vector<int64_t> whole = x.shape();
-  std::vector<int64_t> shape = at->shape();
+  const Shape& whole = dims_of(x);
+  Shape shape = dims_of(*at);
   if (!std::equal(shape.begin(), shape.end(), whole.begin())) return std::nullopt;
-  shape.resize(whole.size(), 1);
-  return at->reshape(shape).broadcast_to(whole);
+  shape.resize(whole.size(), Dim(1));
+  return at->reshape(to_sizes(shape)).broadcast_to(x.sizes());
 }
 
 }  // namespace
@@ -199,19 +203,21 @@ Tensor with_part(const Tensor& x, const std::vector<Index>& index, const Tensor&
   TN_REQUIRE(own.dtype() == x.dtype(), "[set] expected values of {}, got {}", dtype_name(x.dtype()),
              dtype_name(own.dtype()));
   const std::optional<Tensor> mask = lone_mask(x, index);
-  if (mask && own.size() == 1 && combine == Combine::kReplace)
+  if (mask && product(dims_of(own)).is_const(1) && combine == Combine::kReplace)
     return where(*mask, own.reshape({}), x);
   // Where the parts of x come from: the same brackets around its positions. 0 is nowhere.
-  const Tensor flat = counting(x, x.size()) + 1;
-  const Tensor places = Brackets(flat.reshape(x.shape()), index).result();
-  const std::vector<int64_t> shape = broadcast_shapes("set", own.shape(), places.shape());
-  TN_REQUIRE(shape == places.shape(), "[set] expected values that broadcast to [{}], got [{}]",
-             fmt::join(places.shape(), ", "), fmt::join(own.shape(), ", "));
+  const Dim count = product(dims_of(x));
+  const Tensor flat = counting(x, size_of(count)) + 1;
+  const Tensor places = Brackets(flat.reshape(x.sizes()), index).result();
+  const Shape& shape = dims_of(places);
+  TN_REQUIRE(same_shape(broadcast_shapes("set", dims_of(own), shape), shape),
+             "[set] expected values that broadcast to {}, got {}", to_string(shape),
+             to_string(dims_of(own)));
   const Tensor at = places.ravel() - 1;
   // -1 would count from the end.
-  const Tensor to = where(at < 0, x.size(), at);
-  return put_along_axis(x.ravel(), to, own.broadcast_to(shape).ravel(), 0, combine)
-      .reshape(x.shape());
+  const Tensor to = where(at < 0, count_as(at, count), at);
+  return put_along_axis(x.ravel(), to, own.broadcast_to(places.sizes()).ravel(), 0, combine)
+      .reshape(x.sizes());
 }
 
 }  // namespace

@@ -89,10 +89,10 @@ void require_matrix(const char* op, const Tensor& x) {
   TN_REQUIRE(x.rank() >= 2, "[{}] expected a tensor of rank 2 or more, got rank {}", op, x.rank());
 }
 
-Shape matrix_shape(const char* op, int64_t rows, std::optional<int64_t> columns) {
-  const std::vector<int64_t> shape = {rows, columns.value_or(rows)};
-  count_of(op, shape);
-  return to_shape(shape);
+Shape matrix_shape(const char* op, const Size& rows, const std::optional<Size>& columns) {
+  Shape shape = to_shape(Sizes{rows, columns.value_or(rows)});
+  check_count(op, shape);
+  return shape;
 }
 
 }  // namespace
@@ -210,12 +210,12 @@ Tensor logspace(double begin, double end, int64_t count, bool endpoint, double b
   });
 }
 
-Tensor eye(int64_t rows, std::optional<int64_t> columns, int64_t offset, DType dtype,
+Tensor eye(const Size& rows, std::optional<Size> columns, int64_t offset, DType dtype,
            Context& context) {
   return (diagonals(context, matrix_shape("eye", rows, columns)) == offset).astype(dtype);
 }
 
-Tensor tri(int64_t rows, std::optional<int64_t> columns, int64_t offset, DType dtype,
+Tensor tri(const Size& rows, std::optional<Size> columns, int64_t offset, DType dtype,
            Context& context) {
   return (diagonals(context, matrix_shape("tri", rows, columns)) <= offset).astype(dtype);
 }
@@ -241,14 +241,14 @@ Tensor one_hot(const Tensor& x, int64_t classes, DType dtype) {
 }
 
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes, bool ij) {
-  std::vector<int64_t> shape;
+  std::vector<Size> shape;
   for (const Tensor& axis : axes) {
     TN_REQUIRE(axis.rank() == 1, "[meshgrid] expected tensors of rank 1, got rank {}", axis.rank());
-    shape.push_back(axis.size());
+    shape.push_back(axis.sizes()[0]);
   }
   std::vector<Tensor> grids;
   for (size_t i = 0; i < axes.size(); ++i) {
-    std::vector<int64_t> own(axes.size(), 1);
+    std::vector<Size> own(axes.size(), Size(1));
     own[i] = shape[i];
     const Tensor grid = axes[i].reshape(own).broadcast_to(shape);
     grids.push_back(ij || axes.size() < 2 ? grid : grid.swapaxes(0, 1));

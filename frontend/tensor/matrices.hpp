@@ -5,13 +5,14 @@
 #include <functional>
 
 #include "frontend/tensor/axes.hpp"
+#include "frontend/tensor/sizes.hpp"
 
 namespace tenon {
 
 using Tensors = std::vector<Tensor>;
 
 /// A LOOP: carried tensors after `trips` times body(i, carried, captured), i an i64 of shape [].
-Tensors loop(int64_t trips, const Tensors& carried, const Tensors& captured,
+Tensors loop(const Dim& trips, const Tensors& carried, const Tensors& captured,
              const std::function<Tensors(const Tensor& i, const Tensors& carried,
                                          const Tensors& captured)>& body);
 
@@ -28,7 +29,7 @@ Tensor row_at(const Tensor& x, const Tensor& i);
 /// Rows of each matrix in the order of an index [batch, m].
 Tensor rows_in_order(const Tensor& x, const Tensor& order);
 /// Ones on the diagonal.
-Tensor identity_like(const Tensor& x, int64_t n);
+Tensor identity_like(const Tensor& x, const Dim& n);
 /// [batch, n]
 Tensor diagonal_of(const Tensor& x);
 /// Both with the batch that they broadcast to.

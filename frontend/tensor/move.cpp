@@ -29,41 +29,56 @@ Tensor part(const Tensor& x, int axis, const Size& begin, const Size& end) {
   return x.slice(std::move(ranges));
 }
 
-Tensor rolled(const Tensor& x, int64_t shift, int axis) {
-  const int64_t extent = x.size(axis);
-  if (extent == 0) return x;
-  const int64_t begin = (extent - shift % extent) % extent;
-  if (begin == 0) return x;
-  return concatenate({part(x, axis, begin, extent), part(x, axis, 0, begin)}, axis);
+/// -shift modulo an extent; 0 of none.
+Dim begin_of_roll(int64_t shift, const Dim& extent) {
+  if (extent.is_const()) {
+    const int64_t size = std::max<int64_t>(extent.value(), 1);
+    return (size - shift % size) % size;
+  }
+  return as_op("roll", [&] {
+    const Dim begin = mod(-Dim(shift), max(extent, Dim(1)));
+    return extent.min() > 0 ? begin : min(begin, extent);
+  });
 }
 
-Tensor padded_axis(const Tensor& x, int axis, int64_t before, int64_t after, PadMode mode) {
-  const int64_t extent = x.size(axis), side = std::max(before, after);
+Tensor rolled(const Tensor& x, int64_t shift, int axis) {
+  const Dim& extent = dims_of(x)[static_cast<size_t>(axis)];
+  const Dim begin = begin_of_roll(shift, extent);
+  if (begin.is_const(0)) return x;
+  return concatenate(
+      {part(x, axis, size_of(begin), size_of(extent)), part(x, axis, 0, size_of(begin))}, axis);
+}
+
+Tensor padded_axis(const Tensor& x, int axis, const Dim& before, const Dim& after, PadMode mode) {
+  const Dim extent = dims_of(x)[static_cast<size_t>(axis)];
   std::vector<Tensor> parts;
   const auto add = [&](const Tensor& tensor) {
-    if (tensor.size(axis) > 0) parts.push_back(tensor);
+    if (!dims_of(tensor)[static_cast<size_t>(axis)].is_const(0)) parts.push_back(tensor);
   };
-  const auto require = [&](int64_t most) {
-    TN_REQUIRE(before >= 0 && after >= 0 && side <= most,
-               "[pad] expected sides in [0, {}] on axis {} of size {}, got {} and {}", most, axis,
-               extent, before, after);
+  const auto range = [&](const Dim& begin, const Dim& end) {
+    return part(x, axis, size_of(begin), size_of(end));
   };
+  const auto require = [&](const Dim& most) {
+    TN_REQUIRE(
+        before.min() >= 0 && after.min() >= 0 && at_most(before, most) && at_most(after, most),
+        "[pad] expected sides in [0, {}] on axis {} of size {}, got {} and {}", to_string(most),
+        axis, to_string(extent), to_string(before), to_string(after));
+  };
+  const Dim inner = max(extent - 1, Dim(0));  // without an edge
   switch (mode) {
     case PadMode::kReflect:
-      require(std::max<int64_t>(extent - 1, 0));
-      add(part(x, axis, std::min<int64_t>(1, extent), before + std::min<int64_t>(1, extent))
-              .flip(axis));
+      require(inner);
+      add(range(extent - inner, extent - inner + before).flip(axis));
       add(x);
-      add(part(x, axis, std::max<int64_t>(extent - 1 - after, 0), std::max<int64_t>(extent - 1, 0))
-              .flip(axis));
+      add(range(inner - after, inner).flip(axis));
       break;
     case PadMode::kReplicate: {
-      require(extent > 0 ? INT64_MAX / 4 : 0);
-      const auto edge = [&](int64_t at, int64_t count) {
-        if (count == 0) return;
-        std::vector<int64_t> shape = x.shape();
+      require(extent.min() > 0 ? INT64_MAX / 4 : 0);
+      const auto edge = [&](const Dim& at, const Dim& count) {
+        if (count.is_const(0)) return;
+        Shape shape = dims_of(x);
         shape[static_cast<size_t>(axis)] = count;
-        add(part(x, axis, at, at + 1).broadcast_to(shape));
+        add(range(at, at + 1).broadcast_to(to_sizes(shape)));
       };
       edge(0, before);
       add(x);
@@ -72,9 +87,9 @@ Tensor padded_axis(const Tensor& x, int axis, int64_t before, int64_t after, Pad
     }
     case PadMode::kCircular:
       require(extent);
-      add(part(x, axis, extent - before, extent));
+      add(range(extent - before, extent));
       add(x);
-      add(part(x, axis, 0, after));
+      add(range(0, after));
       break;
     default:
       fail(ErrorKind::kInvalid, "[pad] expected a mode of PadMode, got {}", static_cast<int>(mode));
@@ -112,7 +127,7 @@ Tensor hstack(const std::vector<Tensor>& tensors) {
 
 std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, int axis) {
   axis = normalise_axis("split", axis, x.rank());
-  const int64_t extent = x.size(axis);
+  const int64_t extent = fixed_axis("split", x, axis);
   int64_t total = 0;
   const bool are_sizes = std::ranges::all_of(sizes, [&](int64_t size) {
     return size >= 0 && !__builtin_add_overflow(total, size, &total);
@@ -131,7 +146,8 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, in
 std::vector<Tensor> chunk(const Tensor& x, int64_t count, int axis) {
   axis = normalise_axis("chunk", axis, x.rank());
   TN_REQUIRE(count > 0, "[chunk] expected a count above 0, got {}", count);
-  const int64_t extent = x.size(axis), size = std::max<int64_t>(1, (extent + count - 1) / count);
+  const int64_t extent = fixed_axis("chunk", x, axis),
+                size = std::max<int64_t>(1, (extent + count - 1) / count);
   std::vector<int64_t> sizes;
   for (int64_t rest = extent; rest > 0; rest -= sizes.back()) sizes.push_back(std::min(rest, size));
   if (sizes.empty()) sizes.push_back(0);
@@ -147,37 +163,43 @@ Tensor tile(const Tensor& x, std::vector<int64_t> counts) {
   check_room(
       "tile", whole,
       static_cast<int>(std::ranges::count_if(counts, [](int64_t count) { return count != 1; })));
-  std::vector<int64_t> single, repeated, joined;
-  const std::vector<int64_t> shape = whole.shape();
+  Shape single, repeated, joined;
+  const Shape& shape = dims_of(whole);
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     if (counts[axis] != 1) {
-      single.push_back(1);
-      repeated.push_back(counts[axis]);
+      single.emplace_back(1);
+      repeated.emplace_back(counts[axis]);
     }
     single.push_back(shape[axis]);
     repeated.push_back(shape[axis]);
-    joined.push_back(count_of("tile", {counts[axis], shape[axis]}));
+    check_count("tile", {Dim(counts[axis]), shape[axis]});
+    joined.push_back(counts[axis] * shape[axis]);
   }
-  return as_op("tile",
-               [&] { return whole.reshape(single).broadcast_to(repeated).reshape(joined); });
+  return as_op("tile", [&] {
+    return whole.reshape(to_sizes(single))
+        .broadcast_to(to_sizes(repeated))
+        .reshape(to_sizes(joined));
+  });
 }
 
 Tensor repeat(const Tensor& x, int64_t count, int axis) {
   axis = normalise_axis("repeat", axis, x.rank());
   TN_REQUIRE(count >= 0, "[repeat] expected a count of at least 0, got {}", count);
   check_room("repeat", x, 1);
-  std::vector<int64_t> repeated = x.shape(), joined = x.shape();
-  repeated.insert(repeated.begin() + axis + 1, count);
-  count_of("repeat", repeated);
-  int64_t& repeats = joined[static_cast<size_t>(axis)];
-  repeats = count_of("repeat", {count, repeats});
-  return as_op("repeat",
-               [&] { return x.expand_dims(axis + 1).broadcast_to(repeated).reshape(joined); });
+  Shape repeated = dims_of(x), joined = dims_of(x);
+  repeated.insert(repeated.begin() + axis + 1, Dim(count));
+  check_count("repeat", repeated);
+  check_count("repeat", {Dim(count), dims_of(x)[static_cast<size_t>(axis)]});
+  Dim& extent = joined[static_cast<size_t>(axis)];
+  extent = extent * count;
+  return as_op("repeat", [&] {
+    return x.expand_dims(axis + 1).broadcast_to(to_sizes(repeated)).reshape(to_sizes(joined));
+  });
 }
 
 Tensor roll(const Tensor& x, std::vector<int64_t> shifts, const Axes& axes) {
   TN_REQUIRE(!shifts.empty(), "[roll] expected at least one shift, got none");
-  if (axes.empty() && shifts.size() == 1) return rolled(x.ravel(), shifts[0], 0).reshape(x.shape());
+  if (axes.empty() && shifts.size() == 1) return rolled(x.ravel(), shifts[0], 0).reshape(x.sizes());
   TN_REQUIRE(shifts.size() == axes.size(),
              "[roll] expected a shift for each axis or one without axes, got {} shifts and {} axes",
              shifts.size(), axes.size());
@@ -242,10 +264,11 @@ Tensor as_strided(const Tensor& x, std::vector<int64_t> shape, std::vector<int64
     fits = fits && !__builtin_mul_overflow(shape[axis] - 1, strides[axis], &way) &&
            !__builtin_add_overflow(end, way, &end);
   }
-  TN_REQUIRE(empty || (fits && low >= 0 && high < x.size()),
+  const Dim elements = product(dims_of(x));
+  TN_REQUIRE(empty || (fits && low >= 0 && high < elements.min()),
              "[as_strided] expected elements in [0, {}), got some outside with shape [{}], strides "
              "[{}] and offset {}",
-             x.size(), fmt::join(shape, ", "), fmt::join(strides, ", "), offset);
+             to_string(elements), fmt::join(shape, ", "), fmt::join(strides, ", "), offset);
   Builder& builder = builder_of(x);
   Tensor at = as_op("as_strided", [&] {
     return make_tensor(
@@ -265,28 +288,29 @@ Tensor diagonal(const Tensor& x, int64_t offset, int axis1, int axis2) {
   TN_REQUIRE(axis1 != axis2, "[diagonal] expected two axes, got {} twice", axis1);
   const Tensor last = moveaxis(x, {axis1, axis2}, {-2, -1});
   const int rank = x.rank();
-  const int64_t rows = last.size(-2), columns = last.size(-1);
-  const int64_t row = std::clamp<int64_t>(-std::max(offset, -INT64_MAX), 0, rows);
-  const int64_t column = std::clamp<int64_t>(offset, 0, columns);
-  const int64_t n = std::min(rows - row, columns - column);
-  const Tensor square = part(part(last, rank - 2, row, row + n), rank - 1, column, column + n);
+  Shape shape = dims_of(last);
+  const Dim columns = shape[shape.size() - 1], rows = shape[shape.size() - 2];
+  const Dim row = min(Dim(std::max<int64_t>(-std::max(offset, -INT64_MAX), 0)), rows);
+  const Dim column = min(Dim(std::max<int64_t>(offset, 0)), columns);
+  const Dim n = min(rows - row, columns - column);
+  const Tensor square = part(part(last, rank - 2, size_of(row), size_of(row + n)), rank - 1,
+                             size_of(column), size_of(column + n));
   // Rows one longer than the square's, laid over its elements, have the diagonal in front.
-  std::vector<int64_t> shape = square.shape();
   shape.pop_back();
   shape.back() = n * n;
-  std::vector<std::pair<int64_t, int64_t>> pairs(shape.size(), {0, 0});
-  pairs.back().second = n;
-  const Tensor flat = square.reshape(shape).pad(std::move(pairs));
+  std::vector<std::pair<Size, Size>> pairs(shape.size(), {0, 0});
+  pairs.back().second = size_of(n);
+  const Tensor flat = square.reshape(to_sizes(shape)).pad(std::move(pairs));
   shape.back() = n;
   shape.push_back(n + 1);
-  return part(flat.reshape(shape), rank - 1, 0, 1).squeeze(-1);
+  return part(flat.reshape(to_sizes(shape)), rank - 1, 0, 1).squeeze(-1);
 }
 
 Tensor diag(const Tensor& x, int64_t offset) {
   TN_REQUIRE(x.rank() == 1 || x.rank() == 2, "[diag] expected a tensor of rank 1 or 2, got rank {}",
              x.rank());
   if (x.rank() == 2) return diagonal(x, offset);
-  const int64_t n = x.size();
+  const Size n = size_of(dims_of(x)[0]);
   // The elements as a column, padded to rows one longer than the square's.
   const Tensor square =
       part(x.expand_dims(-1).pad({{0, 0}, {0, n}}).ravel(), 0, 0, n * n).reshape({n, n});
@@ -297,29 +321,29 @@ Tensor diag(const Tensor& x, int64_t offset) {
 
 Tensor unfold(const Tensor& x, int axis, int64_t size, int64_t step) {
   axis = normalise_axis("unfold", axis, x.rank());
-  const int64_t extent = x.size(axis);
-  TN_REQUIRE(0 <= size && size <= extent && step > 0,
-             "[unfold] expected windows of size 0 to {} and a step above 0, got {} and {}", extent,
-             size, step);
-  const int64_t count = (extent - size) / step + 1;
+  const Dim extent = dims_of(x)[static_cast<size_t>(axis)];
+  TN_REQUIRE(0 <= size && at_most(size, extent) && step > 0,
+             "[unfold] expected windows of size 0 to {} and a step above 0, got {} and {}",
+             to_string(extent), size, step);
+  const Dim count = floor_div(extent - size, step) + 1;
   Builder& builder = builder_of(x);
   const auto index = [&](int of) {
-    return make_tensor(x.context(), builder.index(of, Shape{Dim(count), Dim(size)}));
+    return make_tensor(x.context(), builder.index(of, Shape{count, Dim(size)}));
   };
   const Tensor windows = x.take((index(0) * step + index(1)).ravel(), axis);
-  std::vector<int64_t> shape = x.shape();
+  Shape shape = dims_of(x);
   shape[static_cast<size_t>(axis)] = count;
-  shape.insert(shape.begin() + axis + 1, size);
-  return as_op("unfold", [&] { return moveaxis(windows.reshape(shape), axis + 1, -1); });
+  shape.insert(shape.begin() + axis + 1, Dim(size));
+  return as_op("unfold", [&] { return moveaxis(windows.reshape(to_sizes(shape)), axis + 1, -1); });
 }
 
-Tensor pad(const Tensor& x, std::vector<std::pair<int64_t, int64_t>> pairs, PadMode mode) {
-  TN_REQUIRE(pairs.size() <= static_cast<size_t>(x.rank()),
-             "[pad] expected at most {} pairs, got {}", x.rank(), pairs.size());
+Tensor pad(const Tensor& x, const PadWidths& widths, PadMode mode) {
+  TN_REQUIRE(widths.size() <= static_cast<size_t>(x.rank()),
+             "[pad] expected at most {} pairs, got {}", x.rank(), widths.size());
   Tensor result = x;
-  for (size_t axis = 0; axis < pairs.size(); ++axis)
-    result =
-        padded_axis(result, static_cast<int>(axis), pairs[axis].first, pairs[axis].second, mode);
+  for (size_t axis = 0; axis < widths.size(); ++axis)
+    result = padded_axis(result, static_cast<int>(axis), dim_of(widths[axis].first),
+                         dim_of(widths[axis].second), mode);
   return result;
 }
 

@@ -15,9 +15,6 @@ namespace tenon {
 
 namespace {
 
-/// a <= b for all values of their symbols.
-bool at_most(const Dim& a, const Dim& b) { return less(b, a).is_const(0); }
-
 /// The size that makes `known` elements be `total`, or nothing.
 std::optional<Dim> missing_size(const Dim& total, const Dim& known) {
   if (known.min() < 1) return std::nullopt;
@@ -88,22 +85,23 @@ Tensor flip(const Tensor& x, const Axes& axis) {
                      builder_of(x).flip(node_of(x), normalise_axes("flip", axis, x.rank())));
 }
 
-Tensor pad(const Tensor& x, std::vector<std::pair<int64_t, int64_t>> pairs, Number value) {
+Tensor pad(const Tensor& x, const PadWidths& widths, Number value) {
   const Shape& shape = dims_of(x);
-  TN_REQUIRE(pairs.size() <= shape.size(), "[pad] expected at most {} pairs, got {}", shape.size(),
-             pairs.size());
-  pairs.resize(shape.size());
-  for (size_t axis = 0; axis < pairs.size(); ++axis) {
-    const auto [before, after] = pairs[axis];
+  TN_REQUIRE(widths.size() <= shape.size(), "[pad] expected at most {} pairs, got {}", shape.size(),
+             widths.size());
+  std::vector<std::pair<Dim, Dim>> pairs(shape.size(), {Dim(0), Dim(0)});
+  for (size_t axis = 0; axis < widths.size(); ++axis) {
+    const auto& [before, after] = widths[axis];
     int64_t padded = 0;
-    TN_REQUIRE(before >= 0 && after >= 0 && !__builtin_add_overflow(before, after, &padded) &&
+    TN_REQUIRE(before.minimum() >= 0 && after.minimum() >= 0 &&
+                   !__builtin_add_overflow(before.maximum(), after.maximum(), &padded) &&
                    !__builtin_add_overflow(padded, shape[axis].max(), &padded),
                "[pad] expected sides of at least 0 and below 2^63 elements on axis {} of size {}, "
                "got {} and {}",
-               axis, to_string(shape[axis]), before, after);
+               axis, to_string(shape[axis]), before.text(), after.text());
+    pairs[axis] = {dim_of(before), dim_of(after)};
   }
-  const std::vector<std::pair<Dim, Dim>> dims(pairs.begin(), pairs.end());
-  return make_tensor(x.context(), builder_of(x).pad(node_of(x), dims, value.as("pad", x.dtype())));
+  return make_tensor(x.context(), builder_of(x).pad(node_of(x), pairs, value.as("pad", x.dtype())));
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // QR by reflections; eigenvalues and singular values by rotations.
 #include <cmath>
 
+#include "core/support/as_op.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/matrices.hpp"
 #include "tenon/gradient.hpp"
@@ -14,15 +15,16 @@ namespace {
 
 /// Sweeps over all pairs: convergence is quadratic at the end, and sizes count by their logarithm.
 int64_t sweeps(const Tensor& x) {
-  return (x.dtype() == DType::kF64 ? 7 : 5) + ceil_log2(x.size(2));
+  return (x.dtype() == DType::kF64 ? 7 : 5) + ceil_log2(dims_of(x)[2].max());
 }
 
 /// A round of a tournament of n players, n even: in n - 1 rounds each meets each. The last one
 /// stays, the others' numbers add up to the round.
-Tensor partners(const Tensor& round, const Tensor& player, int64_t n) {
-  const Tensor alone = round * (n / 2) % (n - 1);  // would meet itself
-  const Tensor other = (round - player + (n - 1)) % (n - 1);
-  return where(player == n - 1, alone, where(player == alone, n - 1, other));
+Tensor partners(const Tensor& round, const Tensor& player, const Dim& n) {
+  const Tensor last = count_as(round, n - 1);
+  const Tensor alone = round * count_as(round, floor_div(n, 2)) % last;  // would meet itself
+  const Tensor other = (round - player + last) % last;
+  return where(player == last, alone, where(player == alone, last, other));
 }
 
 /// Cosine and sine by which a rotation of p and q makes the off-diagonal element 0: Golub and Van
@@ -42,7 +44,8 @@ Rotation rotation(const Tensor& own, const Tensor& others, const Tensor& off, co
 }
 
 Tensor columns_in_order(const Tensor& x, const Tensor& order) {
-  return x.gather(2, order.expand_dims(1).broadcast_to({x.size(0), x.size(1), order.size(1)}));
+  return x.gather(2, order.expand_dims(1).broadcast_to(
+                         to_sizes({dims_of(x)[0], dims_of(x)[1], dims_of(order)[1]})));
 }
 
 /// Hundreds of rotations, each rounded: one step of Newton and Schulz makes the product orthogonal
@@ -53,8 +56,8 @@ Tensor orthogonal(const Tensor& v) {
 
 /// One more row and column of zeros where n is odd.
 Tensor even_sized(const Tensor& x, bool rows) {
-  const int64_t more = x.size(2) % 2;
-  return x.pad({{0, 0}, {0, rows ? more : 0}, {0, more}});
+  const Size more = size_of(mod(dims_of(x)[2], 2));
+  return x.pad({{0, 0}, {0, rows ? more : Size(0)}, {0, more}});
 }
 
 /// What each matrix is divided by so that squares stay within its dtype: 1 in most cases.
@@ -68,17 +71,18 @@ Tensor scale_of(const Tensor& x) {
 
 /// U of x [batch, m, n] with m >= n, and V^T.
 SVD tall_svd(const Tensor& x) {
-  const int64_t n = x.size(2);
+  const Size n = size_of(dims_of(x)[2]);
   const Tensor start = even_sized(x, false);
-  const int64_t even = start.size(2);
+  const Dim even = dims_of(start)[2];
   Tensor turned = start, v = identity_like(x, even);
-  if (n > 1) {
+  if (n.maximum() > 1) {
     const Tensors results =
         loop(sweeps(x) * (even - 1), {start, v}, {},
              [&](const Tensor& t, const Tensors& carried, const Tensors&) {
                const Tensor& w = carried[0];
-               const Tensor place = positions(filled(w, {w.size(0), even}, 0, DType::kI64), 1);
-               const Tensor partner = partners(t % (even - 1), place, even);
+               const Tensor place =
+                   positions(filled(w, to_sizes({dims_of(w)[0], even}), 0, DType::kI64), 1);
+               const Tensor partner = partners(t % count_as(t, even - 1), place, even);
                const Tensor met = columns_in_order(w, partner);
                const Tensor norms = w.square().sum(1), products = (w * met).sum(1);
                // Columns that are orthogonal to working precision stay.
@@ -105,40 +109,43 @@ SVD tall_svd(const Tensor& x) {
 
 QR qr(const Tensor& x) {
   const Tensor whole = matrices("qr", x), scale = scale_of(whole), a = whole / scale;
-  const int64_t m = a.size(1), n = a.size(2), k = std::min(m, n);
-  const Tensors results = loop(
-      k, {a, identity_like(a, m)}, {}, [](const Tensor& j, const Tensors& carried, const Tensors&) {
-        const Tensor &r = carried[0], &q = carried[1];
-        const Tensor column = column_at(r, j), i = positions(column, 1);
-        const Tensor head = row_at(column, j);
-        const Tensor below = where(i > j, column, 0).square().sum(1, /*keepdims=*/true);
-        const Tensor done = below == 0;
-        const Tensor length = where(done, 1, head.square() + below).sqrt();
-        const Tensor first = head + where(head < 0, -length, length);
-        const Tensor v = where(i > j, column, where(i == j, first, 0));
-        const Tensor weight =
-            where(done, 0, constant_like(head, 2) / where(done, 1, first.square() + below));
-        return Tensors{r - v * weight * (v * r).sum(1, /*keepdims=*/true),
-                       q - (q * v.matrix_transpose()).sum(2, /*keepdims=*/true) * weight *
-                               v.matrix_transpose()};
-      });
+  const Dim rows = dims_of(a)[1], least = min(rows, dims_of(a)[2]);
+  const Size k = size_of(least);
+  const Tensors results =
+      loop(least, {a, identity_like(a, rows)}, {},
+           [](const Tensor& j, const Tensors& carried, const Tensors&) {
+             const Tensor &r = carried[0], &q = carried[1];
+             const Tensor column = column_at(r, j), i = positions(column, 1);
+             const Tensor head = row_at(column, j);
+             const Tensor below = where(i > j, column, 0).square().sum(1, /*keepdims=*/true);
+             const Tensor done = below == 0;
+             const Tensor length = where(done, 1, head.square() + below).sqrt();
+             const Tensor first = head + where(head < 0, -length, length);
+             const Tensor v = where(i > j, column, where(i == j, first, 0));
+             const Tensor weight =
+                 where(done, 0, constant_like(head, 2) / where(done, 1, first.square() + below));
+             return Tensors{r - v * weight * (v * r).sum(1, /*keepdims=*/true),
+                            q - (q * v.matrix_transpose()).sum(2, /*keepdims=*/true) * weight *
+                                    v.matrix_transpose()};
+           });
   return {unbatched(results[1].slice({Slice{}, Slice{}, Slice{0, k}}), x),
           unbatched(triu(results[0].slice({Slice{}, Slice{0, k}})) * scale, x)};
 }
 
 Eigen eigh(const Tensor& x) {
   const Tensor lower = square_matrices("eigh", x);
-  const int64_t n = lower.size(1);
+  const Size n = size_of(dims_of(lower)[1]);
   const Tensor a = tril(lower) + tril(lower, -1).matrix_transpose();
-  Tensor turned = even_sized(a, true), v = identity_like(a, turned.size(1));
-  const int64_t even = turned.size(1);
-  if (n > 1) {
+  Tensor turned = even_sized(a, true), v = identity_like(a, dims_of(turned)[1]);
+  const Dim even = dims_of(turned)[1];
+  if (n.maximum() > 1) {
     const Tensors results =
         loop(sweeps(a) * (even - 1), {turned, v}, {},
              [&](const Tensor& t, const Tensors& carried, const Tensors&) {
                const Tensor& w = carried[0];
-               const Tensor place = positions(filled(w, {w.size(0), even}, 0, DType::kI64), 1);
-               const Tensor partner = partners(t % (even - 1), place, even);
+               const Tensor place =
+                   positions(filled(w, to_sizes({dims_of(w)[0], even}), 0, DType::kI64), 1);
+               const Tensor partner = partners(t % count_as(t, even - 1), place, even);
                const Tensor own = diagonal_of(w);
                const Tensor off = w.gather(2, partner.expand_dims(-1)).squeeze(-1);
                const Rotation r = rotation(own, own.gather(1, partner), off, place < partner);
@@ -158,7 +165,11 @@ Eigen eigh(const Tensor& x) {
 
 SVD svd(const Tensor& x) {
   const Tensor whole = matrices("svd", x), scale = scale_of(whole), a = whole / scale;
-  const bool wide = a.size(1) < a.size(2);
+  const Shape& sizes = dims_of(a);
+  const bool wide = less(sizes[1], sizes[2]).is_const(1);
+  TN_REQUIRE(wide || at_most(sizes[2], sizes[1]),
+             "[svd] expected matrices of which it is known whether they are wide, got {}",
+             to_string(dims_of(x)));
   const SVD found = tall_svd(wide ? a.matrix_transpose() : a);
   const Tensor u = wide ? found.vh.matrix_transpose() : found.u,
                vh = wide ? found.u.matrix_transpose() : found.vh;
@@ -170,14 +181,16 @@ Tensor lstsq(const Tensor& a, const Tensor& b, double cutoff) {
              "[lstsq] expected [.., m, n] and [m] or [.., m, k], got ranks {} and {}", a.rank(),
              b.rank());
   const Tensor right = b.rank() == 1 ? b.expand_dims(-1) : b;
-  TN_REQUIRE(right.size(-2) == a.size(-2), "[lstsq] expected {} rows on the right side, got {}",
-             a.size(-2), right.size(-2));
+  const Dim rows = count_over(a, {a.rank() - 2}), columns = count_over(a, {a.rank() - 1}),
+            given = count_over(right, {right.rank() - 2});
+  TN_REQUIRE(given == rows, "[lstsq] expected {} rows on the right side, got {}", to_string(rows),
+             to_string(given));
   const Tensor left = as_real(a);
-  const SVD found = svd(left);
+  const SVD found = as_op("lstsq", [&] { return svd(left); });
   const double ulp = left.dtype() == DType::kF64 ? 0x1p-52 : 0x1p-23;
-  const double least =
-      cutoff >= 0 ? cutoff : ulp * static_cast<double>(std::max(a.size(-1), a.size(-2)));
   const Tensor largest = found.values.max(-1, /*keepdims=*/true);
+  const Tensor least =
+      cutoff >= 0 ? constant_like(largest, cutoff) : count_as(largest, max(rows, columns)) * ulp;
   const Tensor counts = found.values > largest * least;
   const Tensor inverse = where(counts, where(counts, found.values, 1).reciprocal(), 0);
   const Tensor parts = found.u.matrix_transpose().matmul(as_real(right).astype(left.dtype())) *

@@ -149,12 +149,12 @@ class Einsum {
     Term term{x, parsed(word, left)};
     for (size_t i = 0; i < term.labels.size(); ++i) {
       const int label = term.labels[i];
-      const int64_t size = x.size(static_cast<int>(i));
+      const Dim& size = dims_of(x)[i];
       const auto [known, fresh] = sizes_.emplace(label, size);
-      if (label < 0 && known->second == 1) known->second = size;
-      TN_REQUIRE(known->second == size || (label < 0 && size == 1),
+      if (label < 0 && known->second.is_const(1)) known->second = size;
+      TN_REQUIRE(known->second == size || (label < 0 && size.is_const(1)),
                  "[einsum] expected one size for each label of '{}', got {} and {}", text_,
-                 known->second, size);
+                 to_string(known->second), to_string(size));
       ++times_[label];
     }
     terms_.push_back(std::move(term));
@@ -162,9 +162,9 @@ class Einsum {
 
   /// Axes of an ellipsis broadcast.
   Term grown(Term term) const {
-    std::vector<int64_t> shape;
+    Shape shape;
     for (const int label : term.labels) shape.push_back(sizes_.at(label));
-    term.x = term.x.broadcast_to(shape);
+    term.x = term.x.broadcast_to(to_sizes(shape));
     return term;
   }
 
@@ -176,9 +176,10 @@ class Einsum {
     return labels;
   }
 
-  double size_of(const std::set<int>& labels) const {
+  /// Of symbols the largest sizes.
+  double count_of(const std::set<int>& labels) const {
     double size = 1;
-    for (const int label : labels) size *= static_cast<double>(sizes_.at(label));
+    for (const int label : labels) size *= static_cast<double>(sizes_.at(label).max());
     return size;
   }
 
@@ -209,8 +210,8 @@ class Einsum {
       for (size_t k = 0; k < end; ++k) {
         const Labels &a = terms_[at].labels, &b = terms_[k].labels;
         if (k == at || std::ranges::none_of(a, [&](int label) { return has(b, label); })) continue;
-        const double growth = size_of_product(a, b, holders) - size_of({a.begin(), a.end()}) -
-                              size_of({b.begin(), b.end()});
+        const double growth = size_of_product(a, b, holders) - count_of({a.begin(), a.end()}) -
+                              count_of({b.begin(), b.end()});
         const auto [low, high] = std::minmax({numbers[at], numbers[k]});
         pairs.push({growth, low, high});
       }
@@ -234,7 +235,7 @@ class Einsum {
     }
     while (terms_.size() > kMostTensors) {
       std::ranges::stable_sort(terms_, {}, [&](const Term& term) {
-        return size_of({term.labels.begin(), term.labels.end()});
+        return count_of({term.labels.begin(), term.labels.end()});
       });
       contract(0, 1);
     }
@@ -254,7 +255,7 @@ class Einsum {
       for (const int label : *labels)
         if (has(output_, label) || holders[label] > has(a, label) + has(b, label))
           kept.insert(label);
-    return size_of(kept);
+    return count_of(kept);
   }
 
   /// Multiplications of the best order from here on, and its first pair. Tries every order.
@@ -274,7 +275,7 @@ class Einsum {
         for (const int label : all)
           if (used.contains(label)) kept.insert(label);
         rest.push_back(std::move(kept));
-        const double cost = size_of(all) + cheapest(rest, nullptr);
+        const double cost = count_of(all) + cheapest(rest, nullptr);
         if (cost >= best) continue;
         best = cost;
         if (first) *first = {i, j};
@@ -319,20 +320,20 @@ class Einsum {
     Labels labels = batch;
     labels.insert(labels.end(), rows.begin(), rows.end());
     labels.insert(labels.end(), columns.begin(), columns.end());
-    std::vector<int64_t> shape;
+    Shape shape;
     for (const int label : labels) shape.push_back(sizes_.at(label));
-    return {product.reshape(shape), labels};
+    return {product.reshape(to_sizes(shape)), labels};
   }
 
-  int64_t count(const Labels& labels) const {
-    int64_t size = 1;
-    for (const int label : labels) size *= sizes_.at(label);
-    return size;
+  Size count(const Labels& labels) const {
+    Dim size(1);
+    for (const int label : labels) size = size * sizes_.at(label);
+    return size_of(size);
   }
 
   std::string text_;
   std::vector<Term> terms_;
-  std::map<int, int64_t> sizes_;
+  std::map<int, Dim> sizes_;
   std::map<int, int> times_;
   int ellipsis_ = 0;
   Labels output_;
@@ -400,12 +401,13 @@ Tensor kron(const Tensor& a, const Tensor& b) {
   const int rank = std::max(a.rank(), b.rank());
   TN_REQUIRE(2 * rank <= static_cast<int>(kMaxRank), "[kron] expected ranks of at most {}, got {}",
              kMaxRank / 2, rank);
-  std::vector<int64_t> x, y, whole;
+  std::vector<Size> x, y, whole;
   for (int axis = 0; axis < rank; ++axis) {
     const int in_a = axis - (rank - a.rank()), in_b = axis - (rank - b.rank());
-    const int64_t m = in_a < 0 ? 1 : a.size(in_a), n = in_b < 0 ? 1 : b.size(in_b);
-    x.insert(x.end(), {m, 1});
-    y.insert(y.end(), {1, n});
+    const Size m = in_a < 0 ? Size(1) : size_of(count_over(a, {in_a})),
+               n = in_b < 0 ? Size(1) : size_of(count_over(b, {in_b}));
+    x.insert(x.end(), {m, Size(1)});
+    y.insert(y.end(), {Size(1), n});
     whole.push_back(m * n);
   }
   return (a.reshape(x) * b.reshape(y)).reshape(whole);

@@ -10,6 +10,7 @@
 #include "core/ir/narrow_float.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
+#include "frontend/tensor/sizes.hpp"
 #include "frontend/tensor/threefry.hpp"
 
 namespace tenon {
@@ -77,8 +78,9 @@ std::vector<Key> Key::split(int64_t count) const {
   return keys;
 }
 
-RandomWords random_words(const Key& key, const std::vector<int64_t>& shape, uint32_t stream) {
-  const int64_t count = count_of("random", shape);
+RandomWords random_words(const Key& key, const Sizes& shape, uint32_t stream) {
+  check_count("random", to_shape(shape));
+  const Size count = size_of(product(to_shape(shape)));
   const Tensor position = counting(key.words(), count);
   Context& context = position.context();
   const auto word = [&](int i) {
@@ -92,8 +94,7 @@ RandomWords random_words(const Key& key, const std::vector<int64_t>& shape, uint
           make_tensor(context, bits.second).reshape(shape)};
 }
 
-Tensor unit_uniform(const Key& key, const std::vector<int64_t>& shape, DType dtype,
-                    uint32_t stream) {
+Tensor unit_uniform(const Key& key, const Sizes& shape, DType dtype, uint32_t stream) {
   const RandomWords words = random_words(key, shape, stream);
   const int bits = significant_bits(dtype);
   const double scale = std::pow(2.0, -bits);
@@ -106,13 +107,12 @@ Tensor unit_uniform(const Key& key, const std::vector<int64_t>& shape, DType dty
   return rounded(whole * scale, dtype);
 }
 
-Tensor unit_normal(const Key& key, const std::vector<int64_t>& shape, DType dtype,
-                   uint32_t stream) {
+Tensor unit_normal(const Key& key, const Sizes& shape, DType dtype, uint32_t stream) {
   const Tensor radius = ((1 - unit_uniform(key, shape, dtype, stream)).log() * -2).sqrt();
   return radius * (unit_uniform(key, shape, dtype, stream + 1) * (2 * std::numbers::pi)).cos();
 }
 
-Tensor gumbel(const Key& key, const std::vector<int64_t>& shape, uint32_t stream) {
+Tensor gumbel(const Key& key, const Sizes& shape, uint32_t stream) {
   // The middles of 2^23 steps: neither 0 nor 1.
   const Tensor steps =
       (random_words(key, shape, stream).first / (uint32_t{1} << 9)).astype(DType::kF32);
@@ -120,12 +120,19 @@ Tensor gumbel(const Key& key, const std::vector<int64_t>& shape, uint32_t stream
   return -(-u.log()).log();
 }
 
-std::vector<int64_t> drawn_shape(const char* op, const std::vector<int64_t>& asked,
-                                 const std::vector<int64_t>& parameters) {
-  if (asked.empty()) return parameters;
+namespace {
+
+void check_parameters(const char* op, const Shape& asked, const Shape& parameters) {
   TN_REQUIRE(broadcast_shapes(op, asked, parameters) == asked,
-             "[{}] expected parameters that broadcast to [{}], got [{}]", op,
-             fmt::join(asked, ", "), fmt::join(parameters, ", "));
+             "[{}] expected parameters that broadcast to {}, got {}", op, to_string(asked),
+             to_string(parameters));
+}
+
+}  // namespace
+
+Sizes drawn_shape(const char* op, const Sizes& asked, const Sizes& parameters) {
+  if (asked.size() == 0) return parameters;
+  check_parameters(op, to_shape(asked), to_shape(parameters));
   return asked;
 }
 
@@ -134,15 +141,12 @@ Tensor beside(const Key& key, const Tensor& x, DType dtype) {
   return number ? filled(key.words(), {}, *x.state()->number, dtype) : x.astype(dtype);
 }
 
-Tensor parameter(const char* op, const Key& key, const Tensor& x,
-                 const std::vector<int64_t>& shape) {
-  TN_REQUIRE(broadcast_shapes(op, shape, x.shape()) == shape,
-             "[{}] expected parameters that broadcast to [{}], got [{}]", op,
-             fmt::join(shape, ", "), fmt::join(x.shape(), ", "));
+Tensor parameter(const char* op, const Key& key, const Tensor& x, const Sizes& shape) {
+  check_parameters(op, to_shape(shape), dims_of(x));
   return beside(key, x, DType::kF32).broadcast_to(shape);
 }
 
-Tensor uniform(const Key& key, std::vector<int64_t> shape, const Tensor& low, const Tensor& high,
+Tensor uniform(const Key& key, const Sizes& shape, const Tensor& low, const Tensor& high,
                DType dtype) {
   TN_REQUIRE(is_float(dtype), "[uniform] expected a float dtype, got {}", dtype_name(dtype));
   key.use("uniform");
@@ -150,7 +154,7 @@ Tensor uniform(const Key& key, std::vector<int64_t> shape, const Tensor& low, co
   return unit_uniform(key, shape, dtype) * width + from;
 }
 
-Tensor randint(const Key& key, std::vector<int64_t> shape, int64_t low, int64_t high, DType dtype) {
+Tensor randint(const Key& key, const Sizes& shape, int64_t low, int64_t high, DType dtype) {
   TN_REQUIRE(low < high, "[randint] expected low < high, got {} and {}", low, high);
   TN_REQUIRE(is_int(dtype), "[randint] expected an integer dtype, got {}", dtype_name(dtype));
   Number(low).as("randint", dtype);
@@ -163,13 +167,13 @@ Tensor randint(const Key& key, std::vector<int64_t> shape, int64_t low, int64_t 
   return ((all % range).astype(DType::kI64) + low).astype(dtype);
 }
 
-Tensor bernoulli(const Key& key, std::vector<int64_t> shape, const Tensor& p) {
+Tensor bernoulli(const Key& key, const Sizes& shape, const Tensor& p) {
   const Tensor chance = parameter("bernoulli", key, p, shape);
   key.use("bernoulli");
   return unit_uniform(key, shape, DType::kF32) < chance;
 }
 
-Tensor dropout_mask(const Key& key, std::vector<int64_t> shape, double rate, DType dtype) {
+Tensor dropout_mask(const Key& key, const Sizes& shape, double rate, DType dtype) {
   TN_REQUIRE(rate >= 0 && rate < 1, "[dropout_mask] expected a rate in [0, 1), got {}", rate);
   TN_REQUIRE(is_float(dtype), "[dropout_mask] expected a float dtype, got {}", dtype_name(dtype));
   key.use("dropout_mask");
@@ -177,7 +181,7 @@ Tensor dropout_mask(const Key& key, std::vector<int64_t> shape, double rate, DTy
   return (stays.astype(DType::kF32) * (1 / (1 - rate))).astype(dtype);
 }
 
-Tensor normal(const Key& key, std::vector<int64_t> shape, const Tensor& mean, const Tensor& stddev,
+Tensor normal(const Key& key, const Sizes& shape, const Tensor& mean, const Tensor& stddev,
               DType dtype) {
   TN_REQUIRE(is_float(dtype), "[normal] expected a float dtype, got {}", dtype_name(dtype));
   key.use("normal");

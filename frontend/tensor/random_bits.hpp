@@ -12,24 +12,20 @@ namespace tenon {
 struct RandomWords {
   Tensor first, second;
 };
-RandomWords random_words(const Key& key, const std::vector<int64_t>& shape, uint32_t stream = 0);
+RandomWords random_words(const Key& key, const Sizes& shape, uint32_t stream = 0);
 
 /// Uniform in [0, 1) with as many bits as the dtype has.
-Tensor unit_uniform(const Key& key, const std::vector<int64_t>& shape, DType dtype,
-                    uint32_t stream = 0);
+Tensor unit_uniform(const Key& key, const Sizes& shape, DType dtype, uint32_t stream = 0);
 /// f32 or f64, mean 0 and variance 1. Takes `stream` and the next one.
-Tensor unit_normal(const Key& key, const std::vector<int64_t>& shape, DType dtype,
-                   uint32_t stream = 0);
+Tensor unit_normal(const Key& key, const Sizes& shape, DType dtype, uint32_t stream = 0);
 /// f32, -ln(-ln(u)) of u in (0, 1).
-Tensor gumbel(const Key& key, const std::vector<int64_t>& shape, uint32_t stream = 0);
+Tensor gumbel(const Key& key, const Sizes& shape, uint32_t stream = 0);
 
 /// The shape that is asked for, or if none is that of the parameters.
-std::vector<int64_t> drawn_shape(const char* op, const std::vector<int64_t>& asked,
-                                 const std::vector<int64_t>& parameters);
+Sizes drawn_shape(const char* op, const Sizes& asked, const Sizes& parameters);
 /// A parameter in a dtype, in the key's context where it is a number.
 Tensor beside(const Key& key, const Tensor& x, DType dtype);
 /// A parameter as f32 in that shape, in the key's context.
-Tensor parameter(const char* op, const Key& key, const Tensor& x,
-                 const std::vector<int64_t>& shape);
+Tensor parameter(const char* op, const Key& key, const Tensor& x, const Sizes& shape);
 
 }  // namespace tenon

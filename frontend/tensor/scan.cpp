@@ -5,6 +5,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
+#include "frontend/tensor/sizes.hpp"
 
 namespace tenon {
 namespace {
@@ -76,35 +77,37 @@ class ByLogSum final : public Combination {
 
 /// An axis in itself: of each element those that are not behind it.
 Tensor scan_block(const Combination& by, const Tensor& x, int axis) {
-  std::vector<int64_t> shape = x.shape();
-  shape.insert(shape.begin() + axis, x.size(axis));
-  const Tensor terms = x.expand_dims(axis + 1).broadcast_to(shape);
+  Shape shape = dims_of(x);
+  shape.insert(shape.begin() + axis, Dim(shape[static_cast<size_t>(axis)]));
+  const Tensor terms = x.expand_dims(axis + 1).broadcast_to(to_sizes(shape));
   const Tensor behind = positions(terms, axis + 1) < positions(terms, axis);
   return by.total(where(behind, constant_like(terms, by.identity()), terms), axis);
 }
 
-/// [.., n, ..], whose axes stay where they lie.
+/// [.., n, ..], whose axes stay where they lie. Of a symbol there are as many levels as of its
+/// bound.
 Tensor scan_along(const Combination& by, const Tensor& x, int axis) {
   const auto at = static_cast<size_t>(axis);
-  const int64_t count = x.size(axis), blocks = (count + kBlock - 1) / kBlock;
-  if (count <= kBlock) return scan_block(by, x, axis);
-  std::vector<std::pair<int64_t, int64_t>> pairs(static_cast<size_t>(x.rank()), {0, 0});
-  pairs[at].second = blocks * kBlock - count;
-  std::vector<int64_t> shape = x.shape();
+  const Dim count = dims_of(x)[at];
+  if (count.max() <= kBlock) return scan_block(by, x, axis);
+  const Dim blocks = count.min() > 0 ? ceil_div(count, kBlock) : floor_div(count, kBlock) + 1;
+  std::vector<std::pair<Size, Size>> pairs(static_cast<size_t>(x.rank()), {0, 0});
+  pairs[at].second = size_of(blocks * kBlock - count);
+  Shape shape = dims_of(x);
   shape[at] = kBlock;
   shape.insert(shape.begin() + axis, blocks);
-  const Tensor rows = x.pad(pairs, by.identity()).reshape(shape);
+  const Tensor rows = x.pad(pairs, by.identity()).reshape(to_sizes(shape));
   // What comes before each block: of all blocks, one place further on.
   std::vector<Slice> ranges(static_cast<size_t>(rows.rank()));
-  ranges[at] = Slice{0, blocks - 1};
+  ranges[at] = Slice{0, size_of(blocks - 1)};
   const Tensor totals = scan_along(by, by.total(rows.slice(ranges), axis + 1), axis);
   pairs[at] = {1, 0};
   const Tensor before = totals.pad(pairs, by.identity()).expand_dims(axis + 1);
-  std::vector<int64_t> padded = x.shape();
+  Shape padded = dims_of(x);
   padded[at] = blocks * kBlock;
   ranges.assign(padded.size(), {});
-  ranges[at] = Slice{0, count};
-  return by.both(before, scan_block(by, rows, axis + 1)).reshape(padded).slice(ranges);
+  ranges[at] = Slice{0, size_of(count)};
+  return by.both(before, scan_block(by, rows, axis + 1)).reshape(to_sizes(padded)).slice(ranges);
 }
 
 Tensor scan(const char* op, const Combination& by, const Tensor& x, const Axes& axis,
@@ -113,7 +116,7 @@ Tensor scan(const char* op, const Combination& by, const Tensor& x, const Axes& 
   if (at) check_room(op, x, 1);
   if (!at) return scan(op, by, x.ravel(), 0, inside);
   Tensor wide = rounded(x, inside);
-  if (x.size() == 0) return wide;
+  if (product(dims_of(x)).is_const(0)) return wide;
   return scan_along(by, wide, *at);
 }
 

@@ -33,14 +33,16 @@ Tensor combined(Combine how, const Tensor& a, const Tensor& b) {
 
 /// Along the last axis.
 Tensor scatter_runs(const Tensor& x, const Tensor& index, const Tensor& values, Combine how) {
-  const int64_t count = index.size(-1);
+  const Dim& count = dims_of(index).back();
   const Tensor order = argsort(index, -1);
   const Tensor at = index.gather(-1, order);
   Tensor run = values.gather(-1, order);
   std::vector<std::pair<int64_t, int64_t>> pairs(static_cast<size_t>(x.rank()), {0, 0});
-  for (int64_t distance = 1; distance < count; distance *= 2) {
+  for (int64_t distance = 1; distance < count.max(); distance *= 2) {
     pairs.back() = {distance, 0};
-    const auto earlier = [&](const Tensor& all) { return part_of_last(all.pad(pairs), 0, count); };
+    const auto earlier = [&](const Tensor& all) {
+      return part_of_last(all.pad(pairs), 0, size_of(count));
+    };
     const Tensor joins = (earlier(at) == at) & (positions(at, -1) >= distance);
     run = where(joins, combined(how, earlier(run), run), run);
   }

@@ -67,6 +67,22 @@ Shape to_shape(const Sizes& sizes) {
   return shape;
 }
 
+Sizes to_sizes(const Shape& shape) {
+  std::vector<Size> sizes;
+  for (const Dim& dim : shape) sizes.push_back(size_of(dim));
+  return sizes;
+}
+
+bool at_most(const Dim& a, const Dim& b) { return less(b, a).is_const(0); }
+
+int64_t fixed_axis(const char* op, const Tensor& x, int axis) {
+  axis = normalise_axis(op, axis, x.rank());
+  const Dim& dim = dims_of(x)[static_cast<size_t>(axis)];
+  TN_REQUIRE(dim.is_const(), "[{}] expected a number as the size of axis {}, got {} in [{}, {}]",
+             op, axis, to_string(dim), dim.min(), dim.max());
+  return dim.value();
+}
+
 int64_t fixed_size(const char* op, const Dim& dim) {
   TN_REQUIRE(dim.is_const(), "[{}] expected a fixed size, got {} in [{}, {}]", op, to_string(dim),
              dim.min(), dim.max());
@@ -207,11 +223,7 @@ Tensor count_as(const Tensor& like, const Dim& count) {
   return make_tensor(like.context(), broadcast_to(builder, value, dims_of(like)));
 }
 
-Sizes Tensor::sizes() const {
-  std::vector<Size> out;
-  for (const Dim& dim : dims_of(*this)) out.push_back(size_of(dim));
-  return out;
-}
+Sizes Tensor::sizes() const { return to_sizes(dims_of(*this)); }
 
 Tensor from_size(const Size& size, Context& context) {
   Builder& builder = builder_of(context);

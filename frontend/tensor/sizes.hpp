@@ -15,8 +15,13 @@ namespace tenon {
 Dim dim_of(const Size& size);
 Size size_of(const Dim& dim);
 Shape to_shape(const Sizes& sizes);
+Sizes to_sizes(const Shape& shape);
 /// Throws kInvalid, naming the symbols, for one that has any.
 int64_t fixed_size(const char* op, const Dim& dim);
+/// The same of an axis, which the message names too.
+int64_t fixed_axis(const char* op, const Tensor& x, int axis);
+/// a <= b for all values of their symbols.
+bool at_most(const Dim& a, const Dim& b);
 
 /// What owns the buffer of a PARAM of this shape: the buffer itself, or what knows beside the
 /// values of the shape's symbols, or how it was computed.

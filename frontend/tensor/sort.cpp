@@ -8,6 +8,7 @@
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
 #include "frontend/tensor/formula.hpp"
+#include "frontend/tensor/sizes.hpp"
 
 namespace tenon {
 namespace {
@@ -20,11 +21,11 @@ using Before = std::function<Tensor(const Parts& a, const Parts& b)>;  ///< a st
 /// and rows are the innermost axis.
 struct Layout {
   int lower = 0, upper = 0;  ///< bits
-  int64_t rows = 1;
+  Size rows = 1;
 
-  std::vector<int64_t> shape() const {
-    std::vector<int64_t> sizes{int64_t{1} << lower};
-    sizes.insert(sizes.end(), static_cast<size_t>(upper), 2);
+  std::vector<Size> shape() const {
+    std::vector<Size> sizes{int64_t{1} << lower};
+    sizes.insert(sizes.end(), static_cast<size_t>(upper), Size(2));
     sizes.push_back(rows);
     return sizes;
   }
@@ -36,17 +37,17 @@ constexpr int kFewestLower = 5;  ///< shorter rows keep one axis
 /// cache, where a step of the network goes through memory.
 constexpr int64_t kMostChosen = 32;
 
-Layout layout_of(int64_t rows, int bits) {
-  const int inner = kInnerBits - std::min(kInnerBits, ceil_log2(rows));
+Layout layout_of(const Dim& rows, int bits) {
+  const int inner = kInnerBits - std::min(kInnerBits, ceil_log2(rows.min()));
   const int upper = bits - kFewestLower >= inner ? inner : 0;
-  return {bits - upper, upper, rows};
+  return {bits - upper, upper, size_of(rows)};
 }
 
 /// [rows, 2^bits] as the layout has it, and back. The highest bit is the innermost.
 Tensor to_layout(const Tensor& x, const Layout& layout) {
-  std::vector<int64_t> shape{layout.rows};
-  shape.insert(shape.end(), static_cast<size_t>(layout.upper), 2);
-  shape.push_back(int64_t{1} << layout.lower);
+  std::vector<Size> shape{layout.rows};
+  shape.insert(shape.end(), static_cast<size_t>(layout.upper), Size(2));
+  shape.emplace_back(int64_t{1} << layout.lower);
   std::vector<int> axes(shape.size());
   std::iota(axes.rbegin(), axes.rend(), 0);
   return x.reshape(std::move(shape)).transpose(std::move(axes));
@@ -71,9 +72,9 @@ void exchange(Parts& parts, const std::vector<int>& axes, int half, const Before
 
 /// Sorts rows: runs of two, four, .. are merged, each first with its mirror image.
 void bitonic(Parts& parts, const Layout& layout, const Before& before) {
-  const std::vector<int64_t> whole = layout.shape();
-  const int64_t length = whole[0];
-  const auto lower = [&](std::vector<int64_t> sizes, std::vector<int> axes, int half) {
+  const std::vector<Size> whole = layout.shape();
+  const int64_t length = whole[0].value();
+  const auto lower = [&](std::vector<Size> sizes, std::vector<int> axes, int half) {
     sizes.insert(sizes.end(), whole.begin() + 1, whole.end());
     for (Tensor& part : parts) part = part.reshape(sizes);
     exchange(parts, axes, half, before);
@@ -94,12 +95,13 @@ void bitonic(Parts& parts, const Layout& layout, const Before& before) {
   }
 }
 
-/// Rows [.., n] with others behind them, sorted together by the first.
+/// Rows [.., n] with others behind them, sorted together by the first. Where n is a symbol, as many
+/// as its bound are.
 Parts sort_parts(Parts parts, const std::vector<Number>& fills, const Before& before) {
-  const std::vector<int64_t> shape = parts[0].shape();
-  const int64_t count = shape.back();
-  const int bits = ceil_log2(count);
-  const Layout layout = layout_of(parts[0].size() / count, bits);
+  const Shape shape = dims_of(parts[0]);
+  const Size count = size_of(shape.back());
+  const int bits = ceil_log2(count.maximum());
+  const Layout layout = layout_of(product(Shape(shape.begin(), shape.end() - 1)), bits);
   for (size_t i = 0; i < parts.size(); ++i)
     parts[i] = to_layout(parts[i]
                              .reshape({layout.rows, count})
@@ -107,7 +109,7 @@ Parts sort_parts(Parts parts, const std::vector<Number>& fills, const Before& be
                          layout);
   bitonic(parts, layout, before);
   for (Tensor& part : parts)
-    part = part_of_last(from_layout(part, layout), 0, count).reshape(shape);
+    part = part_of_last(from_layout(part, layout), 0, count).reshape(to_sizes(shape));
   return parts;
 }
 
@@ -183,14 +185,14 @@ Tensor sort_rows(const Tensor& x) {
                                    [](const Parts& a, const Parts& b) { return a[0] < b[0]; })[0];
   if (!real) return sorted;
   const Tensor found = missing.astype(DType::kI64).sum(-1, /*keepdims=*/true);
-  return where(positions(sorted, -1) < x.size(-1) - found, sorted, NAN);
+  return where(positions(sorted, -1) < count_as(found, dims_of(x).back()) - found, sorted, NAN);
 }
 
 }  // namespace
 
 Tensor sort(const Tensor& x, int axis, bool descending) {
   const int at = normalise_axis("sort", axis, x.rank());
-  if (x.size(at) <= 1 || x.size() == 0) return x;
+  if (dims_of(x)[static_cast<size_t>(at)].max() <= 1 || product(dims_of(x)).is_const(0)) return x;
   const auto value = [&](const Tensor& v) {
     const Tensor sorted = last_to_axis(sort_rows(axis_to_last(v, at)), at);
     return descending ? sorted.flip(at) : sorted;
@@ -210,17 +212,21 @@ Tensor sort(const Tensor& x, int axis, bool descending) {
 
 Tensor argsort(const Tensor& x, int axis, bool descending) {
   const int at = normalise_axis("argsort", axis, x.rank());
-  TN_REQUIRE(x.size(at) < INT32_MAX, "[argsort] expected fewer than 2^31 elements, got {}",
-             x.size(at));
-  if (x.size() == 0 || x.size(at) == 1) return filled(x, x.shape(), 0, DType::kI64);
+  const Dim& extent = dims_of(x)[static_cast<size_t>(at)];
+  TN_REQUIRE(extent.max() < INT32_MAX, "[argsort] expected fewer than 2^31 elements, got {}",
+             to_string(extent));
+  if (product(dims_of(x)).is_const(0) || extent.max() == 1)
+    return filled(x, x.sizes(), 0, DType::kI64);
   return last_to_axis(argsort_rows(axis_to_last(x, at), descending), at);
 }
 
 TopK topk(const Tensor& x, int64_t k, int axis, bool largest) {
   const int at = normalise_axis("topk", axis, x.rank());
-  TN_REQUIRE(k >= 0 && k <= x.size(at), "[topk] expected k in [0, {}], got {}", x.size(at), k);
+  const Dim& extent = dims_of(x)[static_cast<size_t>(at)];
+  TN_REQUIRE(k >= 0 && at_most(k, extent), "[topk] expected k in [0, {}], got {}",
+             to_string(extent), k);
   const auto indices = [&] {
-    if (k > 0 && k <= kMostChosen && k < x.size(at) && x.size() > 0) {
+    if (k > 0 && k <= kMostChosen && k < extent.max() && !product(dims_of(x)).is_const(0)) {
       const Tensor key = directed_key(axis_to_last(x, at), largest);
       if (dtype_bits(key.dtype()) == 32) return last_to_axis(first_of_rows(key, k), at);
     }

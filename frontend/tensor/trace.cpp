@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 
 #include "core/ir/substitute.hpp"
 #include "core/support/error.hpp"
@@ -22,13 +23,41 @@ NodeRef below_views(const NodeRef& node) {
   return smallest;
 }
 
+/// Of each node that is asked after all below it: whether buffers of outside tell every size of its
+/// graph.
+class KnownSizes {
+ public:
+  bool of(const NodeRef& node) {
+    SymbolsUsed own("trace");
+    own.add(*node);
+    std::set<std::string> used, told;
+    for (const Expr& symbol : own.list()) used.insert(symbol.name());
+    if (buffer_of(*node)) told = used;
+    for (const NodeRef& source : node->sources)
+      if (const Names* const below = known_.find(source.get())) {
+        used.insert(below->used.begin(), below->used.end());
+        told.insert(below->told.begin(), below->told.end());
+      }
+    const bool all = std::ranges::includes(told, used);
+    if (!used.empty()) known_.try_emplace(node.get(), {std::move(used), std::move(told)});
+    return all;
+  }
+
+ private:
+  struct Names {
+    std::set<std::string> used, told;
+  };
+  FlatMap<const Node*, Names> known_;
+};
+
 /// Nodes that do not depend on the params but on others, as they enter the rest.
 std::vector<NodeRef> captured_by(const std::vector<NodeRef>& outputs,
-                                 const std::vector<NodeRef>& params) {
+                                 const std::vector<NodeRef>& params, bool ahead) {
   FlatMap<const Node*, char> own, outer;
   for (const NodeRef& param : params) own.try_emplace(param.get());
   std::vector<NodeRef> captured;
   FlatMap<const Node*, char> seen;
+  KnownSizes sizes;
   const auto capture = [&](const NodeRef& node) {
     if (!outer.contains(node.get()) || own.contains(node.get())) return;
     const NodeRef value = below_views(node);
@@ -41,8 +70,9 @@ std::vector<NodeRef> captured_by(const std::vector<NodeRef>& outputs,
       return std::ranges::any_of(node->sources,
                                  [&](const NodeRef& s) { return set.contains(s.get()); });
     };
-    if (is_in(own)) own.try_emplace(node.get());
     if (is_in(outer)) outer.try_emplace(node.get());
+    if (is_in(own) || (ahead && !sizes.of(node) && outer.contains(node.get())))
+      own.try_emplace(node.get());
     if (own.contains(node.get()))
       for (const NodeRef& source : node->sources) capture(source);
   }
@@ -69,7 +99,7 @@ bool depends_on_arguments(const std::vector<Tensor>& tensors) {
 }
 
 Traced trace(const std::string& name, const TensorFunction& f, const std::vector<NodeRef>& like,
-             Context& context, const std::vector<bool>& is_number) {
+             Context& context, const std::vector<bool>& is_number, bool ahead) {
   static std::atomic<uint64_t> next{1};
   constexpr uint64_t kTraced = 0x7472616300000000;
   Builder& builder = builder_of(context);
@@ -93,7 +123,7 @@ Traced trace(const std::string& name, const TensorFunction& f, const std::vector
   TN_REQUIRE(!results.empty(), "[{}] expected a function that gives tensors, got none", name);
   const std::vector<NodeRef> outputs = nodes_in(context, results);
   Traced out;
-  out.captured = captured_by(outputs, params);
+  out.captured = captured_by(outputs, params, ahead);
   params.insert(params.end(), out.captured.begin(), out.captured.end());
   FlatMap<const Node*, NodeRef> own;
   Graph body;

@@ -17,9 +17,10 @@ struct Traced {
 };
 
 /// Calls f once, with tensors of the types of `like`; those that `is_number` names meet others as
-/// numbers do. Equal bodies are one graph. `name` is for messages.
+/// numbers do. Equal bodies are one graph. `name` is for messages. With `ahead` what is captured
+/// can be computed before a call: the tensors of outside tell all sizes of it.
 Traced trace(const std::string& name, const TensorFunction& f, const std::vector<NodeRef>& like,
-             Context& context, const std::vector<bool>& is_number = {});
+             Context& context, const std::vector<bool>& is_number = {}, bool ahead = false);
 
 /// Counts calls within each other.
 class Deeper {

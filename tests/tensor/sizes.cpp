@@ -291,8 +291,10 @@ TEST_CASE("symbolic sizes: what is refused, by the symbol's name") {
   refusal("[concatenate] expected equal sizes but on axis 1, got [n, 4] and [5, 4]", [&] {
     concatenate({x, rows(5, context)}, 1);
   });
-  refusal("expected a fixed size, got n in [1, 8]", [&] { sort(x, 0); });
-  refusal("expected a fixed size, got n*4 in [4, 32]", [&] { cumsum(x, 0); });
+  refusal("[fft] expected a number as the size of axis 0, got n in [1, 8]", [&] {
+    fft({x, x}, 0);
+  });
+  refusal("[topk] expected k in [0, n], got 2", [&] { topk(x, 2, 0); });
   refusal("[argmax] expected a non-empty axis, got size m, which may be 0, on axis 0",
           [&] { rows(3, context).with_size(0, Size::symbol("m", 0, 9)).argmax(0); });
   const auto f =

@@ -70,9 +70,9 @@ class Picks {
                                      {Slice{INT64_MAX, INT64_MIN, INT64_MIN}},
                                      {Slice{{}, {}, 0}},
                                      {Slice{{}, {}, -2}}});
-    else if constexpr (std::is_same_v<Plain, std::vector<std::pair<int64_t, int64_t>>>)
+    else if constexpr (std::is_same_v<Plain, PadWidths>)
       return pick(std::vector<Plain>{{{1, 1}},
-                                     Plain(17),
+                                     std::vector<PadWidths::Pair>(17, {0, 0}),
                                      {{-1, 0}},
                                      {{INT64_MAX, 1}},
                                      {{INT64_MAX, INT64_MAX}},

@@ -60,10 +60,10 @@ TENON_API Tensor logspace(double begin, double end, int64_t count = 50, bool end
                           Context& context = Context::standard());
 
 /// [rows, columns] of zeros with ones where column = row + offset; no columns: as many as rows.
-TENON_API Tensor eye(int64_t rows, std::optional<int64_t> columns = {}, int64_t offset = 0,
+TENON_API Tensor eye(const Size& rows, std::optional<Size> columns = {}, int64_t offset = 0,
                      DType dtype = DType::kF32, Context& context = Context::standard());
 /// Ones where column <= row + offset.
-TENON_API Tensor tri(int64_t rows, std::optional<int64_t> columns = {}, int64_t offset = 0,
+TENON_API Tensor tri(const Size& rows, std::optional<Size> columns = {}, int64_t offset = 0,
                      DType dtype = DType::kF32, Context& context = Context::standard());
 /// Integers [..] to [.., classes]: 1 at the position that the integer names, which may be none.
 TENON_API Tensor one_hot(const Tensor& x, int64_t classes, DType dtype = DType::kF32);

@@ -82,4 +82,22 @@ class Sizes {
   std::vector<Size> sizes_;
 };
 
+/// What stands before and after the leading axes, as `pad` takes it: {{1, 1}, {0, m - n}}.
+class PadWidths {
+ public:
+  using Pair = std::pair<Size, Size>;
+  PadWidths() = default;
+  PadWidths(std::initializer_list<Pair> pairs) : pairs_(pairs) {}
+  PadWidths(std::vector<Pair> pairs) : pairs_(std::move(pairs)) {}  // NOLINT
+  PadWidths(const std::vector<std::pair<int64_t, int64_t>>& pairs)  // NOLINT
+      : pairs_(pairs.begin(), pairs.end()) {}
+
+  size_t size() const { return pairs_.size(); }
+  const Pair& operator[](size_t axis) const& { return pairs_[axis]; }
+  Pair operator[](size_t axis) && { return std::move(pairs_[axis]); }
+
+ private:
+  std::vector<Pair> pairs_;
+};
+
 }  // namespace tenon

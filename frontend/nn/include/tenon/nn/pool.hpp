@@ -78,7 +78,7 @@ struct FractionalMaxPool {
   }
   Tensor operator()(const Tensor& x, const Mode& mode = {}) const {
     const Tensor samples = mode.is_training() ? tenon::uniform(mode.key("nn.fractional_max_pool"),
-                                                               {x.size(0), x.size(1), N})
+                                                               {x.sizes()[0], x.sizes()[1], N})
                                               : full({1}, 0.5, DType::kF32, x.context());
     return fractional_max_pool(x, window, sizes, samples);
   }

@@ -23,7 +23,7 @@ struct InterpolateOptions {
 
 /// The last axes, as many as sizes are given, in these sizes. Nearest takes element floor(i n/m).
 /// Throws kInvalid for sizes below 1, and for lines between what is no float.
-TENON_API Tensor interpolate(const Tensor& x, const std::vector<int64_t>& sizes,
+TENON_API Tensor interpolate(const Tensor& x, const Sizes& sizes,
                              const InterpolateOptions& options = {});
 
 /// All axes after the first two, so many times as long.
