@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tenon show: a graph at each stage of its way to the device.
+// tenon show: a graph at each stage of its way to the device, and what a device makes of a program.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -17,6 +17,7 @@
 #include "core/support/output.hpp"
 #include "frontend/cli/budget_text.hpp"
 #include "frontend/cli/cli.hpp"
+#include "frontend/cli/program_file.hpp"
 #include "frontend/cli/survey.hpp"
 #include "sdk/program/text.hpp"
 
@@ -29,6 +30,8 @@ struct ShowOptions {
   std::optional<WrittenTransforms> transforms;  ///< an empty list is one: plain loops
   std::vector<std::string> on;                  ///< "x=cpu:0"
   bool json = false;
+  std::string text;                    ///< of the file
+  std::vector<sdk::Program> programs;  ///< that it holds in place of a graph
 };
 
 /// `--stage all`: the text after each pass.
@@ -69,7 +72,7 @@ std::vector<std::string> show_target(const ShowOptions& options, PassObserver* o
   const TargetCompiler target(found, options.backend, options.target);
   Builder builder;
   const Compiler compiler(builder, {.observer = observer});
-  const Graph graph = parse_graph(read_file(options.file), builder, options.file);
+  const Graph graph = parse_graph(options.text, builder, options.file);
   ScheduleOptions schedule_options;
   schedule_options.devices.push_back({target.who(), target.capabilities()});
   const Schedule cut = compiler.schedule(graph, schedule_options);
@@ -114,7 +117,7 @@ std::vector<std::string> show_devices(const ShowOptions& options, PassObserver* 
   if (!options.devices.empty()) runtime_options.devices = options.devices;
   runtime_options.observer = observer;
   Runtime runtime(runtime_options);
-  const Graph graph = parse_graph(read_file(options.file), runtime.builder(), options.file);
+  const Graph graph = parse_graph(options.text, runtime.builder(), options.file);
   const Schedule cut = runtime.schedule_for(graph, places_of(options));
   if (options.stage == "schedule") return {print(cut)};
   std::vector<std::string> texts;
@@ -126,16 +129,50 @@ std::vector<std::string> show_devices(const ShowOptions& options, PassObserver* 
   return texts;
 }
 
+/// What a device makes of programs that are written down.
+std::vector<std::string> show_programs(const ShowOptions& options) {
+  const bool is_compiled = options.stage == "source" || options.stage == "asm";
+  TN_REQUIRE(is_compiled || options.stage == "program",
+             "[show] expected --stage program, source or asm of a file of programs, got {}",
+             options.stage);
+  TN_REQUIRE(options.on.empty() && !options.transforms,
+             "[show] expected --on and --transforms with a graph, got a file of programs");
+  TN_REQUIRE(is_compiled || (options.devices.empty() && options.target.empty()),
+             "[show] expected --devices, --backend and --target with --stage source or asm, got "
+             "--stage program of a file of programs");
+  std::vector<std::string> texts;
+  if (!is_compiled) {
+    for (const sdk::Program& program : options.programs)
+      texts.push_back(sdk::print_program(program.view()));
+    return texts;
+  }
+  std::optional<Runtime> runtime;
+  std::optional<TargetCompiler> target;
+  if (options.target.empty()) {
+    RuntimeOptions runtime_options;
+    if (!options.devices.empty()) runtime_options.devices = options.devices;
+    target.emplace(runtime.emplace(runtime_options).device());
+  } else {
+    const Discovery found = installed_plugins();
+    expect_probed(found, options.backend);
+    target.emplace(found, options.backend, options.target);
+  }
+  for (const sdk::Program& program : options.programs)
+    texts.push_back(target->compile(*program.get())
+                        .text(options.stage == "asm" ? TN_TEXT_ASSEMBLY : TN_TEXT_SOURCE));
+  return texts;
+}
+
 std::vector<std::string> show_stage(const ShowOptions& options) {
   TN_REQUIRE(options.backend.empty() == options.target.empty(),
              "[show] expected --backend and --target together, got one of them");
   TN_REQUIRE(options.target.empty() || options.devices.empty(),
              "[show] expected --devices or --target, got both");
+  if (!options.programs.empty()) return show_programs(options);
   refuse_idle_options(options);
   if (options.stage == "graph") {  // needs no device
     Builder builder;
-    return {print(
-        Compiler(builder).simplify(parse_graph(read_file(options.file), builder, options.file)))};
+    return {print(Compiler(builder).simplify(parse_graph(options.text, builder, options.file)))};
   }
   PassTexts passes;
   PassObserver* observer = options.stage == "all" ? &passes : nullptr;
@@ -148,10 +185,16 @@ std::vector<std::string> show_stage(const ShowOptions& options) {
 
 void add_show(CLI::App& app, int& exit_code) {
   CLI::App* command =
-      app.add_subcommand("show", "Print a graph at a stage of its way to the device");
+      app.add_subcommand("show", "Print a graph, or programs, at a stage of the way to the device");
   auto options = std::make_shared<ShowOptions>();
-  command->add_option("file", options->file, "Graph in text form (.tn)")->required();
-  command->add_option("--stage", options->stage, "What to print; all: after each pass")
+  command
+      ->add_option("file", options->file,
+                   "Graph in text form (.tn); or programs, as --stage program prints them, or a "
+                   "reproducer of tenon-conformance that has some")
+      ->required();
+  command
+      ->add_option("--stage", options->stage,
+                   "What to print; all: after each pass; of programs: program, source or asm")
       ->check(CLI::IsMember(
           {"graph", "schedule", "kernel", "program", "source", "asm", "budget", "all"}))
       ->capture_default_str();
@@ -164,10 +207,13 @@ void add_show(CLI::App& app, int& exit_code) {
                       "Transform list instead of the templates' choice");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, command, &exit_code] {
+    options->text = read_file(options->file);
+    options->programs = programs_in(options->text, options->file);
+    if (command->count("--stage") == 0 && !options->programs.empty()) options->stage = "program";
     // Read first: a graph may have no kernel that would meet it.
     if (command->count("--transforms") > 0) {
       options->transforms.emplace();
-      refuse_idle_options(*options);
+      if (options->programs.empty()) refuse_idle_options(*options);
       options->transforms = parse_transforms(options->transforms_text);
     }
     const std::vector<std::string> texts = show_stage(*options);

@@ -216,6 +216,45 @@ class Targets(unittest.TestCase):
         for words in ("resident workgroups", "on 108 units", "predicted", "of its rate"):
             self.assertIn(words, result.stdout)
 
+    def test_programs_are_shown_as_graphs_are(self):
+        target = ("--backend", "cpu", "--target", "host")
+        program = run("tenon", "show", SOFTMAX, "--stage", "program", *target).stdout
+        self.assertTrue(program.startswith("program "), program)
+        asm = run("tenon", "show", SOFTMAX, "--stage", "asm", *target).stdout
+        with tempfile.TemporaryDirectory() as folder:
+            def write(name, text):
+                path = os.path.join(folder, name)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+                return path
+
+            alone = write("alone.tn", program)
+            for arguments in ((), ("--stage", "program")):
+                shown = run("tenon", "show", alone, *arguments)
+                self.assertEqual((shown.returncode, shown.stdout), (0, program), shown.stderr)
+            self.assertEqual(run("tenon", "show", alone, "--stage", "asm", *target).stdout, asm)
+            on_device = run("tenon", "show", alone, "--stage", "asm", "--devices", "cpu")
+            self.assertEqual(on_device.returncode, 0, on_device.stderr)
+            self.assertIn("ret", on_device.stdout)
+            two = write("two.tn", program + "\n" + program)
+            self.assertEqual(run("tenon", "show", two).stdout, program + program)
+            # As tenon-conformance writes what fails.
+            lines = "".join(f"# sequence | {line}\n" for line in program.splitlines())
+            found = write("found.tn", "# tenon-conformance 1\n# case 1:1 api.program - -\n# status FAIL mismatch\n"
+                          "# backend cpu\n# sequence program 1 1 1 0 0\n" + lines)
+            self.assertEqual(run("tenon", "show", found).stdout, program)
+            self.assertEqual(run("tenon", "show", found, "--stage", "asm", *target).stdout, asm)
+            broken = write("broken.tn", lines.replace(" index ", " indices "))
+            for path, arguments, words in (
+                    (alone, ("--stage", "schedule"), "expected --stage program, source or asm of a file of programs, got schedule"),
+                    (alone, ("--transforms", "", "--stage", "asm"), "expected --on and --transforms with a graph"),
+                    (alone, ("--devices", "cpu"), "with --stage source or asm"),
+                    (broken, (), "broken.tn: [program] line ")):
+                with self.subTest(arguments):
+                    result = run("tenon", "show", path, *arguments)
+                    self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+                    self.assertIn(words, result.stderr)
+
     def test_wrong_targets(self):
         for arguments, code, words in (
                 (("--backend", "cpu", "--target", "abacus"), 2, "expected a target that cpu knows, got \"abacus\""),
