@@ -122,7 +122,8 @@ int tenon_conformance(int argc, char** argv) {
       "Says whether a Tenon backend can be trusted: runs ops and graphs on it and compares with "
       "the "
       "reference.\nExit codes: 0 ok, 1 failures, 2 usage or input, 3 environment, 4 device lost, 5 "
-      "device in doubt, 6 a case of this tool was not legal, 7 nothing was tried, 130 and 143 "
+      "device in doubt, 6 a case of this tool was not legal, 7 nothing was tried, 8 less than one "
+      "case an op and dtype was tried, 130 and 143 "
       "stopped by SIGINT or SIGTERM without failures so far.",
       "tenon-conformance"};
   app.failure_message(tenon::cli::failure_text);
@@ -135,8 +136,17 @@ int tenon_conformance(int argc, char** argv) {
   list->add_flag("--json", options.json, "As JSON");
   CLI::App* run = app.add_subcommand("run", "Every cell, and a fixed number of graphs");
   add_run(run, options);
+  const auto add_only = [&](CLI::App* command) {
+    command
+        ->add_option("--only", options.only,
+                     "Only these checks, ops, families of patterns or patterns, as atomics,add; "
+                     "what is not known is told which names there are")
+        ->delimiter(',');
+  };
+  add_only(run);
   CLI::App* fuzz = app.add_subcommand("fuzz", "Random cells and graphs, from a seed");
   add_run(fuzz, options);
+  add_only(fuzz);
   fuzz->add_option("--first", options.first, "Number of the first case (0)")
       ->transform(whole_number(0, kMostCases));
   fuzz->add_option("--layers", options.layers,

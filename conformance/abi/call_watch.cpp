@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cfenv>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -149,6 +150,8 @@ Watch& watch() {
   return *instance;
 }
 
+std::atomic<bool> floats_are_put_back{false};
+
 tn_plugin tables[kTables];
 size_t table_count = 0;
 std::mutex tables_mutex;
@@ -162,8 +165,16 @@ struct Wrapper<Table, Function> {
   static const char* name;
   static Result call(Arguments... arguments) {
     struct Call {
+      const int rounding = std::fegetround();
+      const uint64_t control = float_control();
       Call() { watch().enter(); }
-      ~Call() { watch().leave(name); }
+      ~Call() {
+        watch().leave(name);
+        if (!floats_are_put_back) return;
+        // It is told; what judges the results on this thread shall not compute by it.
+        if (std::fegetround() != rounding) std::fesetround(rounding);
+        if (float_control() != control) set_float_control(control);
+      }
     };
     const Call call;
     return (tables[Table].*Function)(arguments...);
@@ -209,6 +220,8 @@ tn_plugin watched(const tn_plugin& table) {
 }
 
 std::string take_process_change() { return watch().take(); }
+
+void put_back_floats() { floats_are_put_back = true; }
 
 void accept_process() { watch().accept(); }
 

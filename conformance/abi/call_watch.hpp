@@ -24,4 +24,8 @@ void accept_process();
 /// written to it; it goes on to standard error. For workers, whose output nobody else needs.
 void catch_standard_output();
 
+/// From now on the rounding and the floating-point control of the calling thread are put back after
+/// each call, which is told of all the same: what judges computes there.
+void put_back_floats();
+
 }  // namespace tenon::conformance::abi

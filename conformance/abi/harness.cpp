@@ -5,6 +5,7 @@
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/sequences/runner.hpp"
 #include "conformance/cases/abi/programs.hpp"
+#include "conformance/cases/abi/rules.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance::abi {
@@ -24,7 +25,8 @@ Outcome ApiHarness::run_steps(const Sequence& sequence, const std::function<void
   try {
     runner.run(sequence, alive);
   } catch (const Finding& finding) {
-    return failed(finding.kind, fmt::format("{}, at {}", finding.text, runner.where()));
+    return failed(finding.kind, with_rule(fmt::format("{}, at {}", finding.text, runner.where()),
+                                          rule_of_finding(finding.kind, runner.verb())));
   } catch (const IllegalCase& illegal) {
     return tool_error(illegal.kind, fmt::format("{}, at {}", illegal.text, runner.where()));
   } catch (const Lost& lost) {
@@ -40,10 +42,12 @@ Outcome ApiHarness::run_steps(const Sequence& sequence, const std::function<void
 
 /// What a call did to the process is a fault of its own, whatever the case was about.
 Outcome ApiHarness::run(const Case& test, const std::function<void()>& alive) {
+  put_back_floats();
   take_process_change();  // of calls before this case
   Outcome outcome = run_case(test, alive);
   const std::string change = take_process_change();
-  if (!change.empty() && !is_failure(outcome.status)) return failed("error", change);
+  if (!change.empty() && !is_failure(outcome.status))
+    return failed("error", with_rule(change, kRuleOfProcess));
   return outcome;
 }
 

@@ -46,10 +46,12 @@ Campaign run_campaign(CampaignOptions options) {
   };
   const std::vector<Finished> failures = loop.failures().listed();
   options.lost = out.lost;
+  options.async = loop.async();
   if (out.in_doubt || loop.stopped()) options.most_shrunk = 0;
   if (out.lost || out.in_doubt || loop.stopped()) regressions.clear();
   if (out.memory_only)  // it takes calls, and no graphs
     std::erase_if(regressions, [](const Regression& one) { return !one.reproducer.test.sequence; });
+  if (out.report.planned) out.report.planned += regressions.size();
   out.report.failures = replay_regressions(regressions, options, out.report);
   gather_failures(options, failures, out.report);
   count_alike(loop.failures(), out.report);

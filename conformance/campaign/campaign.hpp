@@ -9,6 +9,7 @@
 
 #include "conformance/campaign/progress.hpp"
 #include "conformance/cases/generator.hpp"
+#include "conformance/cases/selection.hpp"
 #include "conformance/report/expectations.hpp"
 #include "conformance/report/report.hpp"
 #include "conformance/worker/worker_client.hpp"
@@ -21,9 +22,9 @@ inline constexpr uint64_t kEndless = kRunBase;
 struct CampaignOptions {
   worker::WorkerOptions worker;
   uint64_t seed = 0, begin = 0, end = 0;  ///< indices [begin, end)
-  std::optional<uint64_t> count;          ///< of these, how many are of the layers; unset: all
+  std::optional<uint64_t> count;          ///< of these, how many are selected; unset: all
   std::optional<double> seconds;          ///< no new cases after so long
-  uint32_t layers = UINT32_MAX;           ///< bit i: indices of layer i of kLayerNames
+  Selection selection;                    ///< of the indices
   int jobs = 1;
   std::optional<std::filesystem::path> folder;  ///< for journals, logs and reproducers
   report::Expectations expectations;
@@ -43,6 +44,7 @@ struct CampaignOptions {
   std::function<bool()>
       stopped;          ///< set by run_campaign: a signal, or the time; nothing more is shrunk
   bool lost = false;    ///< set by run_campaign: the device was lost three times
+  bool async = false;   ///< set by run_campaign: the device has timelines
   bool resume = false;  ///< go on with the run whose folder this is
   uint64_t cases() const { return count.value_or(end - begin); }
 };

@@ -9,6 +9,7 @@
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/plan.hpp"
 #include "conformance/cases/random.hpp"
+#include "conformance/report/cause.hpp"
 #include "conformance/report/verdict.hpp"
 #include "core/plugin/library.hpp"
 #include "core/support/error.hpp"
@@ -28,14 +29,6 @@ constexpr size_t kMostTold = 12;
 
 using Clock = std::chrono::steady_clock;
 
-std::string layers_text(uint32_t layers) {
-  if (layers == UINT32_MAX) return "all";
-  std::string out;
-  for (size_t i = 0; i < std::size(kLayerNames); ++i)
-    if (layers >> i & 1) out += fmt::format("{}{}", out.empty() ? "" : ",", kLayerNames[i]);
-  return out;
-}
-
 /// Everything that the outcomes depend on, in the words of the command line.
 std::vector<std::pair<std::string, std::string>> identity(const CampaignOptions& o,
                                                           const DeviceFacts& facts) {
@@ -51,7 +44,8 @@ std::vector<std::pair<std::string, std::string>> identity(const CampaignOptions&
           {"plugin", facts.plugin},
           {"plugin file", file_identity(facts.plugin)},
           {"seed", std::to_string(o.seed)},
-          {"layers", layers_text(o.layers)},
+          {"layers", o.selection.layers_text()},
+          {"only", o.selection.only_text()},
           {"first case", std::to_string(o.begin)},
           {"end of cases", o.end == kEndless ? "none" : std::to_string(o.end)},
           {"run timeout", fmt::format("{}", o.worker.run_seconds)},
@@ -70,6 +64,7 @@ Loop::Loop(CampaignOptions& options)
   report_.seed = options.seed;
   report_.jobs = options.jobs;
   report_.backend = options.worker.target.backend;
+  if (options.end != kEndless || options.count) report_.planned = options.cases();
 }
 
 bool Loop::lost() const { return lost_ >= kMostLost; }
@@ -99,13 +94,17 @@ void Loop::start() {
 }
 
 void Loop::leave_out_compute() {
-  uint32_t remaining = 0;
-  for (const std::string_view name : {"sequences", "checks"})
-    remaining |= 1u << (std::ranges::find(kLayerNames, name) - std::begin(kLayerNames));
-  options_.layers &= remaining;
-  TN_REQUIRE(options_.layers, "[layers] expected sequences or checks, since {} computes nothing",
-             facts_.id);
+  constexpr std::string_view kRemaining[] = {"sequences", "checks"};
+  TN_REQUIRE(options_.selection.keep(kRemaining),
+             "[layers] expected sequences or checks, since {} computes nothing", facts_.id);
+  if (report_.planned) {
+    report_.planned = 0;
+    for (uint64_t i = options_.begin; i < options_.end; ++i)
+      report_.planned += options_.selection.wants(plan_case(options_.seed, i));
+  }
+  if (options_.selection.is_named()) return;
   todo_.push_back({kMemoryBase, kMemoryBase + abi::memory_check_names().size()});
+  if (report_.planned) report_.planned += abi::memory_check_names().size();
 }
 
 void Loop::resume() {
@@ -187,8 +186,7 @@ worker::Range Loop::next_range() {
     return range;
   }
   const auto wanted = [&](uint64_t index) {
-    return options_.layers == UINT32_MAX ||
-           (options_.layers >> layer_of(plan_case(options_.seed, index)) & 1);
+    return options_.selection.is_all() || options_.selection.wants(plan_case(options_.seed, index));
   };
   while (next_ < options_.end && !wanted(next_)) ++next_;
   worker::Range range{next_, next_};
@@ -319,11 +317,10 @@ void Loop::estimate() {
   progress_.say(line);
 }
 
-/// As it comes, once for each way to fail: it is confirmed and shrunk when all cases have run.
+/// As it comes, once for each cause: it is confirmed and shrunk when all cases have run.
 void Loop::tell(const Finished& failure) {
   const Outcome& outcome = failure.outcome;
-  if (told_.size() >= kMostTold || !told_.insert(failure.cell.op + ' ' + outcome.kind).second)
-    return;
+  if (told_.size() >= kMostTold || !told_.insert(report::cause_of(failure)).second) return;
   progress_.say(fmt::format("{} {} {} {} {}: {}", status_name(outcome.status),
                             case_name(options_.seed, failure.index), failure.cell.op,
                             failure.cell.dtype, failure.cell.layout,

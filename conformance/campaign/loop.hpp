@@ -31,6 +31,7 @@ class Loop {
   report::Report& report() { return report_; }
   const FailureBook& failures() const { return book_; }
   bool memory_only() const { return facts_.memory_only; }
+  bool async() const { return facts_.async; }
   bool lost() const;
   bool in_doubt() const { return hopeless_; }
   /// A signal has come: what is left is to be done quickly.
@@ -73,7 +74,7 @@ class Loop {
   std::vector<std::pair<std::string, std::string>> identity_;
   int lost_ = 0;
   bool hopeless_ = false, is_estimated_ = false;
-  std::set<std::string> told_;  ///< ways to fail
+  std::set<std::string> told_;  ///< causes
   double seconds_before_ = 0;
   std::chrono::steady_clock::time_point begin_, saved_;
 };

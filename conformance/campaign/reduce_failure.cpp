@@ -7,6 +7,7 @@
 
 #include "conformance/campaign/buckets.hpp"
 #include "conformance/campaign/shrink_failure.hpp"
+#include "conformance/cases/abi/rules.hpp"
 #include "conformance/cases/files.hpp"
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/shell.hpp"
@@ -17,10 +18,8 @@
 namespace tenon::conformance::campaign {
 namespace {
 
-constexpr const char* kRaceHint =
-    "; was the work awaited? A timeline that is signalled before its work is done, or a submit "
-    "that "
-    "returns before it without TN_DEVICE_ASYNC, looks like this";
+/// What looks like this: a result that is read before it is there.
+constexpr int kRuleOfSignals = 32, kRuleOfReturns = 20;
 
 std::string replay_line(const std::string& what, const Target& target) {
   return fmt::format("tenon-conformance replay {} {}", shell_word(what), target_arguments(target));
@@ -95,6 +94,13 @@ void FailureReducer::write(Reduced& reduced) const {
   if (const std::string ops = few_ops(reproducer.test);
       !ops.empty() && reproducer.test.cell.op == "graph")
     failure.text += fmt::format("; shrunk to {}", ops);
+  // What ends the process says no more than where: the last call of the fewest that do it.
+  if (const std::optional<abi::Sequence>& calls = reproducer.test.sequence;
+      calls && !calls->steps.empty() && failure.status != Status::kFail) {
+    const std::string& last = calls->steps.back().verb;
+    failure.text = abi::with_rule(fmt::format("{}; the last step is {}", failure.text, last),
+                                  abi::rule_of_step(last));
+  }
   if (reduced.rarely) failure.text += "; not in every run";
   if (!reproducer.after.empty())
     failure.text += fmt::format("; only after {} other case{}", reproducer.after.size(),
@@ -137,7 +143,9 @@ Reduced FailureReducer::reduce(const Finished& finished) {
     out.failure.text +=
         fmt::format("; and in a fresh process: {}{}{}", status_name(whole.outcome.status),
                     text.empty() ? "" : " ", text);
-    if (finished.outcome.status == Status::kFail) out.failure.text += kRaceHint;
+    if (finished.outcome.status == Status::kFail)
+      out.failure.text = abi::with_rule(out.failure.text + "; perhaps it was read too early",
+                                        options_.async ? kRuleOfSignals : kRuleOfReturns);
     return out;
   }
   out.failure.kind = whole.outcome.kind;

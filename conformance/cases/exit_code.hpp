@@ -12,6 +12,7 @@ enum ExitCode : int {
   kExitDoubt = 5,        ///< three starts, or cases with a known answer, failed in a row
   kExitTool = 6,         ///< a case of this program was not legal; no other failure
   kExitNothing = 7,      ///< nothing was tried
+  kExitLittle = 8,       ///< nothing failed, and less than one case an op and dtype was tried
   kExitSignal = 128,     ///< and the signal's number: stopped before its end, without failures
 };
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "conformance/cases/abi/check_order.hpp"
 #include "conformance/cases/abi/patterns/pattern.hpp"
 #include "conformance/cases/abi/sequence.hpp"
 #include "conformance/cases/generator.hpp"
@@ -21,6 +22,7 @@ constexpr uint64_t kRunCellCases = 8;  ///< of a cell, in `run`
 constexpr uint64_t kRunTurn = 5;       ///< blocks of `run`, of which one is not of cells
 /// Of so many cases of the first pass of `run`; the rest of them are the others.
 constexpr uint64_t kPassBlock = 16, kPassCells = 8, kPassRefusals = 4;
+constexpr uint64_t kBeforeSlow = 8;      ///< blocks between the quick checks and the slow ones
 constexpr uint64_t kStride = 389;        ///< prime: from one op or cell to the next, far apart
 constexpr uint64_t kTwinCount = 4;       ///< templates of a block of twins
 constexpr uint64_t kGraphCases = 4;      ///< that share one graph
@@ -194,7 +196,32 @@ Plan plan_other(uint64_t seed, uint64_t index, uint64_t turn) {
 
 uint64_t in_units(uint64_t count, uint64_t unit) { return (count + unit - 1) / unit; }
 
-uint64_t check_blocks() { return in_units(abi::abi_checks().size(), kBlock); }
+uint64_t slow_checks() { return abi::abi_checks().size() - abi::quick_check_count(); }
+
+uint64_t quick_blocks() { return in_units(abi::quick_check_count(), kBlock); }
+uint64_t slow_blocks() { return in_units(slow_checks(), kBlock); }
+
+/// Each quick check once; sequences fill the last block.
+Plan plan_quick_check(uint64_t seed, uint64_t index, uint64_t number) {
+  return number < abi::quick_check_count() ? plan_check(seed, index, number)
+                                           : plan_sequence(seed, index);
+}
+
+/// The same of the slow ones.
+Plan plan_slow_check(uint64_t seed, uint64_t index, uint64_t number) {
+  return number < slow_checks() ? plan_check(seed, index, abi::quick_check_count() + number)
+                                : plan_sequence(seed, index);
+}
+
+/// Of positions behind the quick checks: the number of a slow check, or nothing and the position
+/// without them.
+std::optional<uint64_t> take_slow(uint64_t& position) {
+  constexpr uint64_t kBegin = kBeforeSlow * kBlock;
+  const uint64_t count = slow_blocks() * kBlock;
+  if (position >= kBegin && position < kBegin + count) return position - kBegin;
+  if (position >= kBegin) position -= count;
+  return {};
+}
 
 /// Blocks of the sweep after the checks: of six, four are of cells, one is of patterns, and one of
 /// the other layers.
@@ -203,9 +230,10 @@ uint64_t sweep_blocks() {
 }
 
 Plan plan_fuzz(uint64_t seed, uint64_t index) {
-  uint64_t block = index / kBlock;
-  if (block < check_blocks()) return plan_check(seed, index, index);
-  block -= check_blocks();
+  if (index < quick_blocks() * kBlock) return plan_quick_check(seed, index, index);
+  uint64_t position = index - quick_blocks() * kBlock;
+  if (const auto slow = take_slow(position)) return plan_slow_check(seed, index, *slow);
+  const uint64_t block = position / kBlock;
   if (block < sweep_blocks()) {
     if (block % 6 == 1) return plan_sweep_pattern(seed, index, block / 6 * kBlock + index % kBlock);
     if (block % 6 == 4) return plan_other(seed, index, block / 6);
@@ -285,7 +313,7 @@ Plan plan_run_rest(uint64_t seed, uint64_t index, uint64_t position) {
 /// Counts of `run`, in its order, each a multiple of the block. What rounding leaves over comes
 /// again, with other values.
 struct RunCounts {
-  uint64_t checks = check_blocks() * kBlock;
+  uint64_t quick = quick_blocks() * kBlock, slow = slow_blocks() * kBlock;
   uint64_t pass = in_units(std::max(in_units(groups().by_op.size(), kPassCells),
                                     in_units(groups().refusals.size(), kPassRefusals)) *
                                kPassBlock,
@@ -298,8 +326,9 @@ struct RunCounts {
 Plan plan_run(uint64_t seed, uint64_t index) {
   static const RunCounts counts;
   const uint64_t position = index - kRunBase;
-  if (position < counts.checks) return plan_check(seed, index, position);
-  const uint64_t after = position - counts.checks;
+  if (position < counts.quick) return plan_quick_check(seed, index, position);
+  uint64_t after = position - counts.quick;
+  if (const auto slow = take_slow(after)) return plan_slow_check(seed, index, *slow);
   return after < counts.pass ? plan_run_pass(seed, index, after)
                              : plan_run_rest(seed, index, after - counts.pass);
 }
@@ -308,7 +337,7 @@ Plan plan_run(uint64_t seed, uint64_t index) {
 
 uint64_t run_end() {
   const RunCounts c;
-  return kRunBase + c.checks + c.pass + c.rest;
+  return kRunBase + c.quick + c.slow + c.pass + c.rest;
 }
 
 int layer_of(const Plan& plan) {

@@ -27,6 +27,7 @@ struct DeviceFacts {
   std::string properties = "{}";
   bool deterministic = false;  ///< as it declares: the same launch gives the same bits
   bool memory_only = false;    ///< it computes nothing
+  bool async = false;          ///< TN_DEVICE_ASYNC
 };
 
 }  // namespace tenon::conformance

@@ -13,7 +13,9 @@
 #include "conformance/cases/files.hpp"
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/graphs/cells.hpp"
-#include "conformance/cases/plan.hpp"
+#include "conformance/cases/selection.hpp"
+#include "conformance/report/cause.hpp"
+#include "conformance/report/verdict.hpp"
 #include "core/support/error.hpp"
 #include "core/support/output.hpp"
 
@@ -40,19 +42,45 @@ std::vector<std::filesystem::path> regression_folders(const RunOptions& options)
   return folders;
 }
 
-void print_summary(const report::Report& r) {
-  for (const report::Failure& f : r.failures)
+/// Each cause once: its first failure, and what else has it.
+void print_failures(const report::Report& r) {
+  constexpr size_t kMostNamed = 12;
+  for (const report::Cause& cause : report::causes_of(r)) {
+    const report::Failure& f = *cause.failures[0];
     say("{} {} {} {} {}: {}\n    {}\n", paint(status_name(f.status), "31;1"), f.name, f.op, f.dtype,
         f.layout, Lines{f.text}, f.replay);
+    if (cause.cases == 1) continue;
+    std::string others;
+    std::set<std::string> named{f.op + ' ' + f.dtype};
+    for (const report::Failure* other : cause.failures) {
+      const std::string name = other->op + ' ' + other->dtype;
+      if (named.size() <= kMostNamed && named.insert(name).second)
+        others += (others.empty() ? ": also " : ", ") + name;
+    }
+    const size_t more = cause.failures.size() - std::min(cause.failures.size(), named.size());
+    say("    {} with this cause{}{}\n", report::counted(cause.cases, "case"), others,
+        named.size() > kMostNamed && more ? ", ..." : "");
+  }
+}
+
+void print_summary(const report::Report& r) {
+  constexpr size_t kMostReasons = 10;
+  print_failures(r);
   for (const std::string& note : r.notes) say("{}\n", paint(note, "33"));
   if (!r.stopped.empty()) say("ended early: {}\n", r.stopped);
-  say("{} on {}: {} cases in {:.1f} s, {:.0f} a second and core\n", r.backend, r.device, r.cases(),
-      r.seconds, r.cases_per_second_per_core());
+  say("{} on {}: {}, in {:.1f} s, {:.0f} cases a second and core\n", r.backend, r.device,
+      report::tried_text(r), r.seconds, r.cases_per_second_per_core());
   for (int i = 0; i < kStatusCount; ++i) {
     const auto status = static_cast<Status>(i);
     if (const uint64_t n = r.counts[static_cast<size_t>(i)])
       say("  {:<12} {}\n", paint(status_name(status), is_failure(status) ? "31" : "32"), n);
   }
+  const auto reasons = report::reasons_of(r);
+  if (reasons.empty()) return;
+  say("unsupported, by reason\n");
+  for (size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i)
+    say("  {:<12} {}\n", reasons[i].second, Lines{reasons[i].first});
+  if (reasons.size() > kMostReasons) say("  and {} reasons more\n", reasons.size() - kMostReasons);
 }
 
 /// Of "a, b, c".
@@ -185,30 +213,23 @@ campaign::CampaignOptions campaign_options(const RunOptions& options) {
   return campaign;
 }
 
-/// Throws kInvalid.
-uint32_t layers_of(const std::vector<std::string>& names) {
-  if (names.empty()) return UINT32_MAX;
-  uint32_t layers = 0;
-  for (const std::string& name : names) {
-    const auto* found = std::ranges::find(kLayerNames, name);
-    TN_REQUIRE(found != std::end(kLayerNames), "[layers] expected names of {}, got \"{}\"",
-               fmt::join(kLayerNames, ", "), name);
-    layers |= 1u << (found - std::begin(kLayerNames));
-  }
-  return layers;
-}
-
-/// The case after the first `count` of the campaign's layers. Throws kInvalid where there are
+/// The case after the first `count` that the campaign selects. Throws kInvalid where there are
 /// fewer.
 uint64_t end_of(const campaign::CampaignOptions& campaign, uint64_t count) {
   uint64_t end = campaign.begin, found = 0;
-  if (campaign.layers == UINT32_MAX) end += count, found = count;
+  if (campaign.selection.is_all()) end += count, found = count;
   while (found < count && end < kRunBase)
-    found += campaign.layers >> layer_of(plan_case(campaign.seed, end++)) & 1;
+    found += campaign.selection.wants(plan_case(campaign.seed, end++));
   TN_REQUIRE(found == count && end <= kRunBase,
              "[fuzz] expected {} cases from {} on below {}, got fewer", count, campaign.begin,
              kRunBase);
   return end;
+}
+
+/// Whether the run is meant to be over everything.
+bool is_whole(const RunOptions& options) {
+  return !options.cases && !options.first && options.layers.empty() && options.only.empty() &&
+         options.target.empty();
 }
 
 int finish(campaign::CampaignOptions campaign, const RunOptions& options) {
@@ -230,28 +251,41 @@ int finish(campaign::CampaignOptions campaign, const RunOptions& options) {
   }
   // What was not tried might have failed.
   if (result.signal) return kExitSignal + result.signal;
-  if (report::tried(counts)) return kExitOk;
+  if (!report::tried(counts)) {
+    complain("tenon-conformance",
+             "expected cases that the device takes, got none: nothing was tried");
+    return kExitNothing;
+  }
+  const report::Gaps& gaps = result.report.gaps;
+  if (!is_whole(options) || gaps.cells_reached >= gaps.cells) return kExitOk;
   complain("tenon-conformance",
-           "expected cases that the device takes, got none: nothing was tried");
-  return kExitNothing;
+           fmt::format("expected at least one case an op and dtype, got {} of {}: give it more "
+                       "time, or say with --cases, --layers or --only how little is meant",
+                       gaps.cells_reached, gaps.cells));
+  return kExitLittle;
 }
 
 }  // namespace
 
 int run_command(const RunOptions& options, bool fuzz) {
   campaign::CampaignOptions campaign = campaign_options(options);
+  campaign.selection = Selection(options.layers, options.only);
   if (fuzz) {
-    campaign.layers = layers_of(options.layers);
     campaign.begin = options.first;
     if (options.cases || time_limit(options) == 0)
-      campaign.count = options.cases ? options.cases : 10000;
+      campaign.count = options.cases ? options.cases : options.only.empty() ? 10000 : 100;
     campaign.end = campaign.count ? end_of(campaign, *campaign.count) : kRunBase;
   } else {
     campaign.announces = true;
-    campaign.replayed = regression_folders(options);
+    if (options.only.empty()) campaign.replayed = regression_folders(options);
     campaign.begin = kRunBase;
     campaign.end = run_end();
     if (options.cases) campaign.end = std::min(campaign.end, kRunBase + options.cases);
+    if (!campaign.selection.is_all()) {
+      campaign.count = 0;
+      for (uint64_t i = campaign.begin; i < campaign.end; ++i)
+        *campaign.count += campaign.selection.wants(plan_case(campaign.seed, i));
+    }
   }
   return finish(std::move(campaign), options);
 }

@@ -27,11 +27,14 @@ struct RunOptions {
   std::string target;   ///< that need not be there
   std::string keep;     ///< folder for what `compile` made; "" for none
   uint64_t seed = 1;
-  uint64_t cases = 0;  ///< 0: all of `run`; 10,000 of `fuzz`, or without end if there is a time
+  /// 0: all of `run`; of `fuzz` 10,000, or 100 of what `only` names, or without end if there is a
+  /// time.
+  uint64_t cases = 0;
   uint64_t first = 0;  ///< case of `fuzz`
   double seconds = 0;  ///< 0: no limit
   int jobs = 1;
   std::vector<std::string> layers;  ///< of kLayerNames; empty: all
+  std::vector<std::string> only;    ///< as Selection takes them; empty: all
   int stop_after = 0;               ///< failures; 0: never
   bool no_shrink = false;
   std::string report;        ///< folder; "" for none

@@ -134,9 +134,9 @@ SchedulePlanRef Harness::transformed(const Case& test, std::string& transforms) 
 /// What else it may be, by the rule that is broken then.
 std::string Harness::or_too_early() const {
   return capabilities_.async
-             ? ", or the work was not awaited (a signal rises after the work before it has ended)"
+             ? ", or a signal rose before the work before it had ended (rule 32 of docs/abi.md)"
              : ", or submit returned before its work had ended, which a device without "
-               "TN_DEVICE_ASYNC may not do";
+               "TN_DEVICE_ASYNC may not do (rule 20 of docs/abi.md)";
 }
 
 /// Why the two runs differ, as far as what is left in the outputs tells.

@@ -30,6 +30,7 @@ class Harness {
   /// What the plugin declares, as one JSON object.
   std::string properties() const;
   bool deterministic() const { return capabilities_.deterministic; }
+  bool async() const { return capabilities_.async; }
   const Profile& profile() const { return profile_; }
   Builder& builder() { return runtime_->builder(); }
 

@@ -79,6 +79,20 @@ std::vector<Missing> missing_dtypes(const Report& report) {
   return grouped_by_source(missing);
 }
 
+/// Of op and dtype: one of which a case has run, or was refused with a reason.
+void count_cells(Report& report) {
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const graphs::CellSpec& spec : graphs::all_cells()) {
+    if (spec.kind == graphs::CellKind::kRefusal) continue;
+    const Cell cell = graphs::describe(spec);
+    if (!seen.emplace(cell.op, cell.dtype).second) continue;
+    const auto row = report.cells.find({cell.op, cell.dtype});
+    report.gaps.cells_reached += row != report.cells.end() &&
+                                 row->second.cases() > of(row->second.counts, Status::kToolError);
+  }
+  report.gaps.cells = seen.size();
+}
+
 /// Of "add > reduce.max f16 permuted" and "add > reduce.max, split": add, reduce.max.
 std::pair<std::string, std::string> ops_of(const std::string& name) {
   const size_t arrow = name.find(" > ");
@@ -114,6 +128,8 @@ void complete(Report& report, bool computes) {
   if (!computes) return;
   report.reached.resize(graphs::coverage_size());
   report.gaps.dtypes = missing_dtypes(report);
+  report.gaps.cells_reached = 0;  // of the run that this one goes on with
+  count_cells(report);
   find_missing_pairs(report);
 }
 

@@ -30,9 +30,13 @@ std::string inside(const Report& r, const CellRow& row) {
   if (status == Status::kToolError)
     return fmt::format("<error message=\"{}\"/>", escape_markup(counts_text(row.counts)));
   if (status != Status::kUnsupported && status != Status::kVacuous) return {};
-  return fmt::format("<skipped message=\"{}\"/>", status == Status::kVacuous
-                                                      ? "vacuous: every case says little"
-                                                      : "unsupported, with a reason");
+  std::string why = "vacuous: every case says little";
+  if (status == Status::kUnsupported) {
+    why = "unsupported";
+    for (const auto& [reason, count] : row.reasons)
+      why += (why == "unsupported" ? ": " : "; ") + reason;
+  }
+  return fmt::format("<skipped message=\"{}\"/>", escape_markup(why));
 }
 
 std::string test_case(const Report& r, const std::string& name, const std::string& content) {

@@ -58,6 +58,9 @@ function ulp_text(ulp) {
   if (!Number.isFinite(ulp)) return 'beyond measure';
   return ulp < 1e6 ? String(Number(ulp.toPrecision(4))) : ulp.toExponential(1);
 }
+const reasons_text = cell => Object.entries(cell.unsupported).map(([why, n]) => `${n} unsupported: ${why}`).join('; ');
+const statuses = cell => [counts_text(cell.counts),
+  cell.counts.UNSUPPORTED ? make('div', {class: 'soft'}, reasons_text(cell)) : null];
 const words = name => name.replaceAll('_', ' ');
 
 const badge = status => make('i', {class: 's ' + LOOKS[status][0], 'aria-hidden': 'true'}, LOOKS[status][1]);
@@ -103,7 +106,7 @@ function diff_table(diff) {
     table('list', ['element', 'expected', 'got', 'ULP apart'], rows))];
 }
 
-function failure_facts(failure) {
+function failure_facts(failure, failures) {
   const step = failure.op.startsWith('api.') ? 'step' : 'node';
   const facts = {
     'Kind': failure.kind,
@@ -112,21 +115,23 @@ function failure_facts(failure) {
       `${failure.shrink_seconds.toFixed(1)} s`,
     'First bad step': failure.transform,
     'Other plugins': failure.votes,
+    'Of this cause': failures?.length > 1 && counted(failures.reduce((sum, one) => sum + 1 + Number(one.same), 0), 'case') +
+      ': ' + [...new Set(failures.map(one => `${one.op} ${one.dtype}`))].join(', '),
     'The same again': failure.same && (failure.same === 1 ? '1 case more' : grouped(failure.same) + ' cases more'),
   };
   return make('dl', {class: 'facts'}, Object.entries(facts).filter(([, value]) => value)
     .map(([name, value]) => [make('dt', {}, name), make('dd', {}, value)]));
 }
 
-function failure_block(failure) {
+function failure_block(failure, failures) {
   const side = {CRASH: ' is-crash', TIMEOUT: ' is-crash', DEVICE_LOST: ' is-crash', FLAKY: ' is-flaky', XPASS: ' is-xpass'};
   const letters = [...failure.text.split('\n')[0]];
   const start = letters.length > SHORT_TEXT ? letters.slice(0, SHORT_TEXT).join('') + '…' : letters.join('');
   return make('details', {class: 'failure filtered' + (side[failure.status] ?? ''), open: report.failures.length <= MOST_OPEN,
     ...filter_data(failure.op, failure.dtype, failure.status)},
   make('summary', {}, badge(failure.status), failure.status, make('b', {}, `${failure.op} ${failure.dtype}`), failure.layout,
-    ' ', make('span', {class: 'soft'}, start)),
-  make('div', {}, make('p', {}, failure.text), failure_facts(failure),
+    ' ', make('span', {class: 'soft'}, failures ? start : 'the same cause')),
+  make('div', {}, make('p', {}, failure.text), failure_facts(failure, failures),
     failure.replay && [make('h4', {}, 'Replay'), make('div', {class: 'copy'},
       make('pre', {class: 'wide'}, make('code', {}, failure.replay)), make('button', {type: 'button'}, 'Copy'))],
     failure.diff && diff_table(failure.diff),
@@ -134,9 +139,17 @@ function failure_block(failure) {
       make('pre', {class: 'ir'}, make('code', {}, failure.reproducer))]));
 }
 
-const failures_section = () => report.failures.length ? section('failures', 'Failures', make('p', {},
-  counted(report.failures.length, 'failure') + '. Alike failures are one. Each was seen again in fresh processes and made ' +
-  'as small as it would go, unless its text says otherwise.'), report.failures.map(failure_block)) : null;
+// Of one cause: the first failure says what is wrong, and the others that it is that again.
+const cause_blocks = failures => failures.map((failure, i) => failure_block(failure, i ? null : failures));
+
+function failures_section() {
+  if (!report.failures.length) return null;
+  const causes = new Map();
+  for (const failure of report.failures) causes.set(failure.cause, [...causes.get(failure.cause) ?? [], failure]);
+  return section('failures', 'Failures', make('p', {}, counted(report.failures.length, 'failure') + ' with ' +
+    counted(causes.size, 'cause') + ', as far as their texts tell. Each was seen again in fresh processes and made as ' +
+    'small as it would go, unless its text says otherwise.'), [...causes.values()].map(cause_blocks));
+}
 
 // ---- Ops and dtypes ----
 
@@ -179,7 +192,7 @@ function table_section() {
     const worst = number(cell.worst_ulp), numeral = text => make('td', {class: 'num'}, text);
     return make('tr', {id: cell_id(cell), class: 'filtered', ...filter_data(cell.op, cell.dtype, cell.state)},
       make('th', {scope: 'row'}, cell.op), make('td', {}, cell.dtype), make('td', {}, badge(cell.state), cell.state),
-      numeral(grouped(cell.cases)), make('td', {}, counts_text(cell.counts)),
+      numeral(grouped(cell.cases)), make('td', {}, statuses(cell)),
       numeral(cell.counts.VACUOUS ? (cell.vacuous_share * 100).toFixed(1) + '%' : ''),
       numeral(worst > 0 ? ulp_text(worst) : ''), make('td', {}, cell.worst_input),
       make('td', {}, Object.entries(cell.layouts).map(([layout, n]) => `${layout} ${n}`).join(', ')));
@@ -236,7 +249,7 @@ function calls_section() {
   if (!calls.length) return null;
   const rows = calls.map(cell => make('tr', {class: 'filtered', ...filter_data(cell.op, cell.dtype, cell.state)},
     make('th', {scope: 'row'}, cell.op), make('td', {}, badge(cell.state), LOOKS[cell.state][2]),
-    make('td', {class: 'num'}, grouped(cell.cases)), make('td', {}, counts_text(cell.counts))));
+    make('td', {class: 'num'}, grouped(cell.cases)), make('td', {}, statuses(cell))));
   return section('calls', 'Calls of the plugin interface', make('p', {}, 'Rules of the ABI one by one, and random ' +
     'sequences of calls.'), carded(table('list', ['check', 'result', 'cases', 'statuses'], rows)));
 }

@@ -28,6 +28,7 @@ CellRow parse_cell(const JsonReader& json) {
   row.worst_ulp = json.at("worst_ulp").number();
   row.worst_input = json.at("worst_input").text();
   for (const auto& [name, count] : json.at("layouts").object()) row.layouts[name] = count.whole();
+  for (const auto& [why, count] : json.at("unsupported").object()) row.reasons[why] = count.whole();
   for (const JsonReader& sample : json.at("ulps").list()) {
     const JsonReader bound = sample.at("bound");
     const auto bucket = static_cast<int>(sample.at("bucket").integer(INT32_MIN, INT32_MAX));
@@ -129,6 +130,11 @@ Report parse(const JsonReader& json) {
   r.gaps = {parse_missing(coverage.at("dtypes_never_reached")),
             parse_missing(coverage.at("pairs_never_reached")), coverage.at("pairs").whole(),
             coverage.at("pairs_reached").whole(), coverage.at("vocabulary").text()};
+  const JsonReader tried = json.at("tried");
+  if (const JsonReader planned = tried.at("planned_cases"); !planned.is_null())
+    r.planned = planned.whole();
+  r.gaps.cells_reached = tried.at("cells").whole();
+  r.gaps.cells = tried.at("possible_cells").whole();
   for (const JsonReader& cell : json.at("cells").list()) {
     CellRow row = parse_cell(cell);
     r.cells[{row.op, row.dtype}] = std::move(row);

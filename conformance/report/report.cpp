@@ -71,6 +71,10 @@ void Report::add(const Finished& finished) {
   row.dtype = finished.cell.dtype;
   ++row.counts[status];
   if (!finished.cell.layout.empty()) ++row.layouts[finished.cell.layout];
+  if (outcome.status == Status::kUnsupported) {
+    const bool has_room = row.reasons.size() < kMostReasons || row.reasons.contains(outcome.text);
+    ++row.reasons[has_room ? outcome.text : std::string(kOtherReasons)];
+  }
   if (outcome.worst_ulp > row.worst_ulp) {
     row.worst_ulp = outcome.worst_ulp;
     row.worst_input = outcome.worst_input;

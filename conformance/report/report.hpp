@@ -28,6 +28,9 @@ uint64_t tried(const Counts& counts);    ///< of every status that is_tried
 Status headline(const Counts& counts);
 std::string counts_text(const Counts& counts);  ///< "56 PASS, 2 VACUOUS"
 
+inline constexpr size_t kMostReasons = 8;  ///< of a row
+inline constexpr std::string_view kOtherReasons = "other reasons";
+
 struct CellRow {
   std::string op, dtype;
   Counts counts{};
@@ -35,6 +38,8 @@ struct CellRow {
   std::string worst_input;
   std::map<std::string, uint64_t> layouts = {};  ///< cases of each layout
   std::map<int, UlpSample> ulps = {};            ///< the worst of each bucket
+  /// Why cases were UNSUPPORTED, with their counts; beyond kMostReasons under kOtherReasons.
+  std::map<std::string, uint64_t> reasons = {};
   uint64_t cases() const { return sum(counts); }
   double vacuous_share() const;  ///< of the cases that ran
 };
@@ -76,12 +81,16 @@ struct Gaps {
   std::vector<Missing> consumers;         ///< pairs never reached: an op, and what it never fed
   uint64_t pairs = 0, pairs_reached = 0;  ///< of ops, the one feeding the other
   std::string vocabulary;                 ///< names the numbering of Report::reached
+  /// Of op and dtype, refusals left out: all there are, and of how many a case has run or was
+  /// refused with a reason. 0 of a device that computes nothing.
+  uint64_t cells = 0, cells_reached = 0;
 };
 
 struct Report {
   std::string plugin, backend, device, declaration;
   std::string properties = "{}";  ///< DeviceFacts::properties
   uint64_t seed = 0;
+  uint64_t planned = 0;  ///< cases of the whole run; 0 if only time ends it
   Counts counts{};
   double seconds = 0;
   int jobs = 1;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "conformance/cases/json_number.hpp"
+#include "conformance/report/cause.hpp"
 #include "conformance/report/profile.hpp"
 #include "conformance/report/report.hpp"
 #include "core/support/error.hpp"
@@ -32,6 +33,7 @@ Json cell_json(const CellRow& row) {
               {"worst_ulp", json_number<Json>(row.worst_ulp)},
               {"worst_input", row.worst_input},
               {"layouts", row.layouts},
+              {"unsupported", row.reasons},
               {"ulps", Json::array()}};
   for (const auto& [bucket, sample] : row.ulps)
     out["ulps"].push_back({{"bucket", bucket},
@@ -57,7 +59,8 @@ Json failure_json(const Failure& f) {
           {"nodes", f.nodes},
           {"elements", f.elements},
           {"shrink_seconds", rounded(f.shrink_seconds, 1e3)},
-          {"same", f.same}};
+          {"same", f.same},
+          {"cause", cause_of(f)}};
 }
 
 Json names(uint32_t bits) {
@@ -103,6 +106,13 @@ Json coverage_json(const Report& r) {
           {"dtypes_never_reached", missing_json(r.gaps.dtypes)}};
 }
 
+Json tried_json(const Report& r) {
+  return {{"cases", r.cases()},
+          {"planned_cases", r.planned ? Json(r.planned) : Json()},
+          {"cells", r.gaps.cells_reached},
+          {"possible_cells", r.gaps.cells}};
+}
+
 Json properties_json(const std::string& text) {
   const Json read = Json::parse(text, nullptr, false);
   return read.is_object() ? read : Json::object();
@@ -136,6 +146,7 @@ std::string to_json(const Report& r) {
                r.first_failure_seconds < 0 ? Json() : Json(rounded(r.first_failure_seconds, 1e3))},
               {"cases", r.cases()},
               {"cases_per_second_per_core", rounded(r.cases_per_second_per_core(), 10)},
+              {"tried", tried_json(r)},
               {"counts", counts_json(r.counts)},
               {"failures", Json::array()},
               {"coverage", coverage_json(r)},

@@ -53,14 +53,33 @@ std::string bad_ends(const Counts& counts) {
 
 }  // namespace
 
+std::string tried_text(const Report& r) {
+  std::string out = r.planned
+                        ? fmt::format("{} of {}", grouped(r.cases()), counted(r.planned, "case"))
+                        : counted(r.cases(), "case");
+  if (r.gaps.cells)
+    out += fmt::format("; {} of {} of op and dtype", grouped(r.gaps.cells_reached),
+                       counted(r.gaps.cells, "cell"));
+  return out;
+}
+
+std::vector<std::pair<std::string, uint64_t>> reasons_of(const Report& r) {
+  std::map<std::string, uint64_t> all;
+  for (const auto& [key, row] : r.cells)
+    for (const auto& [why, count] : row.reasons) all[why] += count;
+  std::vector<std::pair<std::string, uint64_t>> out(all.begin(), all.end());
+  std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return a.second > b.second; });
+  return out;
+}
+
 std::string verdict(const Report& r) {
   if (!r.cases()) return fmt::format("{}: no case was run.", r.backend);
   if (!tried(r.counts)) return fmt::format("{}: nothing was tried.", r.backend);
-  const uint64_t cells = cells_where(r, is_cell);
   const uint64_t failed = failing(r.counts);
   if (!failed)
-    return fmt::format("{} passes: {} in {} of op and dtype, none failed.", r.backend,
-                       counted(r.cases(), "case"), counted(cells, "cell"));
+    return fmt::format("{} {}: {}; none failed.", r.backend,
+                       r.gaps.cells_reached < r.gaps.cells ? "is not tried whole" : "passes",
+                       tried_text(r));
   const uint64_t broken = cells_where(r, [](const CellRow& row) { return failing(row.counts); });
   return fmt::format("{} fails: {} of {}, in {} of {}.", r.backend, grouped(failed),
                      counted(r.cases(), "case"), grouped(broken), counted(r.cells.size(), "cell"));
@@ -85,6 +104,8 @@ std::vector<std::string> remarks(const Report& r) {
                               r.backend));
   if (const uint64_t known = of(r.counts, Status::kXfail))
     out.push_back(fmt::format("{} failed as the expectations say.", counted(known, "case")));
+  if (r.gaps.cells_reached < r.gaps.cells)
+    out.push_back("Less than one case an op and dtype was tried.");
   return out;
 }
 

@@ -16,8 +16,13 @@ std::string ulp_text(double ulp);                              ///< "0.5", "3", 
 /// A row of an op and a dtype; the others are checks of calls ("api.short_structs", "-").
 bool is_cell(const CellRow& row);
 
-/// "cpu passes: 25,824 cases in 1,053 cells of op and dtype, none failed."
+/// "206 of 29,600 cases; 12 of 786 cells of op and dtype": how much was tried.
+std::string tried_text(const Report& report);
+/// "cpu passes: 29,600 of 29,600 cases; 786 of 786 cells of op and dtype; none failed." Where not
+/// every cell of op and dtype was tried, it is no pass.
 std::string verdict(const Report& report);
+/// "21 the device is synchronous": of UNSUPPORTED, the most frequent reasons with their counts.
+std::vector<std::pair<std::string, uint64_t>> reasons_of(const Report& report);
 /// More sentences: crashes that the run survived, cells that are only vacuous, an early end.
 std::vector<std::string> remarks(const Report& report);
 

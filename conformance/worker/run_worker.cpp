@@ -4,6 +4,7 @@
 
 #include "conformance/abi/call_watch.hpp"
 #include "conformance/abi/harness.hpp"
+#include "conformance/cases/abi/rules.hpp"
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/graphs/coverage.hpp"
 #include "conformance/cases/reproducer.hpp"
@@ -36,7 +37,8 @@ class RunWorker final : public Worker {
             .declaration = harness_.declaration(),
             .plugin = harness_.plugin_path(),
             .properties = harness_.properties(),
-            .deterministic = harness_.deterministic()};
+            .deterministic = harness_.deterministic(),
+            .async = harness_.async()};
   }
 
   Probed probe() override { return known_answer(harness_, builder_); }
@@ -101,9 +103,12 @@ class RunWorker final : public Worker {
     }
     control_.restore();
     const std::string change = abi::take_process_change();
-    if (!change.empty() && !is_failure(outcome.status)) outcome = failed("error", change);
+    if (!change.empty() && !is_failure(outcome.status))
+      outcome = failed("error", abi::with_rule(change, abi::kRuleOfProcess));
     const std::string damage = channel_.damage();
     if (!damage.empty()) outcome = {Status::kCrash, "protocol", damage};
+    if (outcome.status == Status::kFail)
+      outcome.text = abi::with_rule(std::move(outcome.text), abi::rule_of_kind(outcome.kind));
     channel_.send(Ended{test.index, outcome, newly_reached(test, outcome)});
     // Damage to a guard zone stays, and what a device failed at may keep later work from running;
     // so a fresh process goes on.

@@ -14,7 +14,7 @@ namespace tenon::conformance {
 using Json = nlohmann::json;
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceFacts, id, name, declaration, plugin, properties,
-                                   deterministic, memory_only)
+                                   deterministic, memory_only, async)
 
 inline void to_json(Json& json, const UlpSample& sample) {
   json = {sample.bucket, json_number<Json>(sample.ulp), json_number<Json>(sample.at),

@@ -6,6 +6,7 @@
 #include <random>
 #include <thread>
 
+#include "conformance/cases/abi/rules.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance::worker {
@@ -278,6 +279,8 @@ void WorkerClient::charge(const WorkerProcess::End& how, std::vector<Finished>& 
   const bool launched = run_phase_ != judge::RunPhase::kCompile;
   const char* phase = launched ? "running" : "compiling";
   Finished finished = std::move(*running_);
+  const std::string& op = finished.cell.op;
+  const int rule = op.starts_with("api.") ? abi::rule_of_check(op.substr(4)) : 0;
   switch (kill_) {
     case Kill::kNone:
       finished.outcome = {Status::kCrash, how.kind,
@@ -301,6 +304,7 @@ void WorkerClient::charge(const WorkerProcess::End& how, std::vector<Finished>& 
                                                       options_.memory_mib, phase));
       break;
   }
+  finished.outcome.text = abi::with_rule(std::move(finished.outcome.text), rule);
   // A case of a reproducer's history did it, and the case itself was never begun.
   if (is_earlier)
     finished.outcome = {finished.outcome.status, "earlier",

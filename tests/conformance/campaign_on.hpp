@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "conformance/campaign/campaign.hpp"
 
@@ -22,5 +23,8 @@ inline campaign::CampaignOptions campaign_on(const std::string& backend, uint64_
   options.end = begin + cases;
   return options;
 }
+
+/// Of layers alone.
+inline Selection selection_of(const std::vector<std::string>& layers) { return {layers, {}}; }
 
 }  // namespace tenon::conformance

@@ -60,7 +60,8 @@ inline report::Report sample_report() {
   r.failures.push_back(sample_failure());
   r.first_failure_seconds = 0.5;
   r.environment = {"tool 1", "a processor", "a system", "2026-01-02T03:04:05Z", "tool run"};
-  r.gaps = {{{"take", {"f64", "f16"}}}, {{"add", {"exp2"}}}, 12, 11, "00ff"};
+  r.gaps = {{{"take", {"f64", "f16"}}}, {{"add", {"exp2"}}}, 12, 11, "00ff", 786, 4};
+  r.planned = 29600;
   return r;
 }
 

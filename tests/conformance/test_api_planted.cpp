@@ -38,6 +38,7 @@ void expect_found(std::initializer_list<Row> rows) {
     INFO(bug << " in " << name << ": " << outcome.text);
     CHECK(outcome.status == Status::kFail);
     CHECK(outcome.kind == kind);
+    CHECK(outcome.text.find("rule ") != std::string::npos);
   }
 }
 
@@ -69,6 +70,29 @@ TEST_CASE("numbers that are kept in too few bits are found") {
                 {"timeout_overflow", "long_timeouts", "error"},
                 {"operand_15", "long_programs", "mismatch"},
                 {"in_flight_64", "many_in_flight", "mismatch"}});
+}
+
+TEST_CASE("the first check finds ops and casts that are wrong, and names them") {
+  struct Named {
+    const char *bug, *words;
+  };
+  for (const auto& [bug, words] :
+       {Named{"int_cast_wraps", "cast f32x1 to i8: out_i8 ["}, Named{"idiv_floors", "idiv i"},
+        Named{"max_drops_nan", "max f32x1: out_f32 ["}, Named{"u8_saturates", "add u8x1: out_u8 ["},
+        Named{"nan_compares_true", "cmplt f32x1: out_bool ["}}) {
+    const Outcome outcome = check(bug, "ops_together");
+    INFO(bug << ": " << outcome.text);
+    CHECK(outcome.status == Status::kFail);
+    CHECK(outcome.text.starts_with(words));
+  }
+}
+
+TEST_CASE("texts that differ say where") {
+  const Outcome outcome = check("texts_in_pieces", "threads_save");
+  INFO(outcome.text);
+  CHECK(outcome.kind == "mismatch");
+  CHECK(outcome.text.find("which differ from line ") != std::string::npos);
+  CHECK(outcome.text.find(": expected \"") != std::string::npos);
 }
 
 TEST_CASE("loads are far enough for 24 bits where there is room") {

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "conformance/cases/abi/check_order.hpp"
 #include "conformance/cases/abi/patterns/pattern.hpp"
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/graphs/cells.hpp"
@@ -212,9 +213,28 @@ TEST_CASE("run walks every cell and every check") {
   CHECK(patterns.size() == abi::all_patterns().size());
 }
 
-TEST_CASE("run begins with every check, and is soon everywhere") {
-  const uint64_t checks = (abi_checks().size() + kBlock - 1) / kBlock * kBlock;
-  for (uint64_t i = 0; i < checks; ++i)
+TEST_CASE("quick checks come first, and slow ones soon after, once") {
+  const uint64_t quick = abi::quick_check_count(), slow = abi_checks().size() - quick;
+  CHECK(quick > 100);
+  CHECK(slow > 10);
+  for (const uint64_t begin : {uint64_t{0}, kRunBase}) {
+    std::map<uint32_t, int> slow_seen;
+    for (uint64_t i = 0; i < 16 * kBlock; ++i) {
+      const TemplateSpec spec = plan_case(5, begin + i).spec;
+      if (i < quick) {
+        REQUIRE(spec.layer == Layer::kCheck);
+        CHECK(spec.number == i);
+      }
+      if (spec.layer == Layer::kCheck && spec.number >= quick) ++slow_seen[spec.number];
+    }
+    CHECK(slow_seen.size() == slow);
+    for (const auto& [number, times] : slow_seen) CHECK(times == 1);
+  }
+}
+
+TEST_CASE("run begins with the quick checks, and is soon everywhere") {
+  const uint64_t checks = (abi::quick_check_count() + kBlock - 1) / kBlock * kBlock;
+  for (uint64_t i = 0; i < abi::quick_check_count(); ++i)
     REQUIRE(plan_case(5, kRunBase + i).spec.layer == Layer::kCheck);
   std::set<std::string> ops, dtypes, layouts, all_ops, all_dtypes, all_layouts;
   std::set<std::pair<std::string, std::string>> pairs, all_pairs;
@@ -243,7 +263,7 @@ TEST_CASE("run begins with every check, and is soon everywhere") {
   };
   // What a slow plugin gets through in half a minute.
   walk(checks + 480);
-  CHECK(layers.size() == std::size(kLayerNames) - 1);  // the checks are over
+  CHECK(layers.size() == std::size(kLayerNames));  // the slow checks among them
   CHECK(std::ranges::includes(dtypes, all_dtypes));
   CHECK(std::ranges::includes(layouts, all_layouts));
   std::vector<std::string> missing;

@@ -229,7 +229,7 @@ TEST_CASE("a device that computes nothing is tried in workers like any other") {
 
 TEST_CASE("a device that computes nothing has no cells to choose") {
   CampaignOptions options = misbehaving("stores");
-  options.layers = 1;
+  options.selection = selection_of({"cells"});
   try {
     run_campaign(options);
     FAIL("expected an error");

@@ -142,8 +142,18 @@ TEST_CASE("a verdict is a sentence") {
   report.backend = "x";
   CHECK(verdict(report) == "x: no case was run.");
   for (int i = 0; i < 1200; ++i) report.add(finished("add", "f32", Status::kPass));
-  CHECK(verdict(report) == "x passes: 1,200 cases in 1 cell of op and dtype, none failed.");
+  CHECK(verdict(report) == "x passes: 1,200 cases; none failed.");
   CHECK(remarks(report).empty());
+  report.planned = 29600;
+  report.gaps.cells = 786;
+  report.gaps.cells_reached = 1;
+  CHECK(tried_text(report) == "1,200 of 29,600 cases; 1 of 786 cells of op and dtype");
+  CHECK(verdict(report) == "x is not tried whole: " + tried_text(report) + "; none failed.");
+  CHECK(remarks(report) ==
+        std::vector<std::string>{"Less than one case an op and dtype was tried."});
+  report.gaps.cells_reached = 786;
+  CHECK(verdict(report) ==
+        "x passes: 1,200 of 29,600 cases; 786 of 786 cells of op and dtype; none failed.");
   report.add(finished("add", "f16", Status::kCrash));
   report.add(finished("add", "f16", Status::kTimeout));
   report.add(finished("add", "f16", Status::kTimeout));

@@ -22,6 +22,7 @@ TITLES = {
 # Of a status, what the exit code of the whole is.
 EXIT = {"passed": 0, "failed": 1, "crashed": 1, "timed out": 1, "not run": 3}
 DONE = ("passed", "failed")  # others are tried again by the next call
+LITTLE = 8  # of tenon-conformance: nothing failed, and its time was up early
 CONFORMANCE_ENDS = {4: "the device was lost three times", 5: "the device is in doubt: it did not start, or did not know a known answer"}
 
 
@@ -108,6 +109,8 @@ def ending(stage, code, timed_out, folder):
         return "crashed", f"ended by {signal.strsignal(-code) or f'signal {-code}'}"
     if code == 0:
         return "passed", ""
+    if code == LITTLE and not stage.is_bench and report_of(folder):
+        return "passed", "less than one case an op and dtype was tried"
     if code == 1 and not stage.is_bench and report_of(folder):
         return "failed", ""
     if code == 1 and stage.is_bench and any(row.get("wrong") for row in bench_of(folder, "")["rows"]):

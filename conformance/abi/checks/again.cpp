@@ -250,10 +250,10 @@ void scalars_decide(const CheckContext& c) {
 
 std::span<const CheckRow> again_checks() {
   static constexpr CheckRow kRows[] = {
-      {"launched_again", launched_again},
-      {"launched_in_flight", launched_in_flight},
-      {"many_in_flight", many_in_flight},
-      {"scalars_decide", scalars_decide},
+      {"launched_again", launched_again, 61},
+      {"launched_in_flight", launched_in_flight, 61},
+      {"many_in_flight", many_in_flight, 32},
+      {"scalars_decide", scalars_decide, 61},
   };
   return kRows;
 }

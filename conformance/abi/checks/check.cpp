@@ -2,26 +2,45 @@
 #include "conformance/abi/checks/check.hpp"
 
 #include "conformance/abi/slab.hpp"
+#include "conformance/cases/abi/check_order.hpp"
+#include "conformance/cases/abi/rules.hpp"
 #include "conformance/cases/abi/sequence.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance::abi::checks {
 namespace {
 
-std::vector<CheckRow> all_rows() {
+std::vector<CheckRow> rows_of(std::initializer_list<std::span<const CheckRow>> groups) {
   std::vector<CheckRow> rows;
-  for (const auto group :
-       {entry_checks(),    device_checks(),       refusal_checks(),       struct_checks(),
-        memory_checks(),   slab_checks(),         program_checks(),       op_checks(),
-        limit_checks(),    submission_checks(),   point_checks(),         work_checks(),
-        leak_checks(),     large_number_checks(), large_program_checks(), wide_value_checks(),
-        float_checks(),    again_checks(),        together_checks(),      shared_byte_checks(),
-        subgroup_checks(), process_checks(),      thread_checks(),        many_object_checks()})
-    rows.insert(rows.end(), group.begin(), group.end());
+  for (const auto group : groups) rows.insert(rows.end(), group.begin(), group.end());
   return rows;
 }
 
+std::vector<CheckRow> quick_rows() {
+  return rows_of({first_checks(),    entry_checks(),   device_checks(),       refusal_checks(),
+                  struct_checks(),   memory_checks(),  slab_checks(),         program_checks(),
+                  op_checks(),       limit_checks(),   program_form_checks(), submission_checks(),
+                  point_checks(),    work_checks(),    leak_checks(),         wide_value_checks(),
+                  float_checks(),    again_checks(),   together_checks(),     shared_byte_checks(),
+                  subgroup_checks(), process_checks(), thread_checks()});
+}
+
+/// About large numbers of bytes, ops, workgroups and objects.
+std::vector<CheckRow> slow_rows() {
+  return rows_of({large_number_checks(), large_program_checks(), many_object_checks()});
+}
+
 }  // namespace
+
+const std::vector<CheckRow>& all_rows() {
+  static const std::vector<CheckRow> rows = [] {
+    std::vector<CheckRow> all = quick_rows();
+    const std::vector<CheckRow> slow = slow_rows();
+    all.insert(all.end(), slow.begin(), slow.end());
+    return all;
+  }();
+  return rows;
+}
 
 OpenDevice submitting(const CheckContext& c) {
   OpenDevice device = c.open();
@@ -51,7 +70,13 @@ void run_check(std::string_view name, const CheckContext& context) {
   for (const CheckRow& row : all_rows()) {
     if (row.name != name) continue;
     context.alive();
-    return row.run({context.subject, context.seed, context.alive, row.dtype});
+    try {
+      return row.run({context.subject, context.seed, context.alive, row.dtype});
+    } catch (const Finding& finding) {
+      throw Finding{finding.kind, with_rule(finding.text, row.rule)};
+    } catch (const Lost& lost) {
+      throw Lost{with_rule(lost.text, row.rule)};
+    }
   }
   fail(ErrorKind::kInvalid, "[check] expected the name of a check, got \"{}\"", name);
 }
@@ -116,6 +141,17 @@ void need(bool condition, const char* what) {
 }  // namespace tenon::conformance::abi::checks
 
 namespace tenon::conformance::abi {
+
+int rule_of_check(std::string_view name) {
+  for (const checks::CheckRow& row : checks::all_rows())
+    if (row.name == name) return row.rule;
+  return 0;
+}
+
+size_t quick_check_count() {
+  static const size_t count = checks::quick_rows().size();
+  return count;
+}
 
 const std::vector<std::string>& abi_checks() {
   static const std::vector<std::string> names = [] {

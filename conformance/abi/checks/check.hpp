@@ -25,10 +25,15 @@ struct CheckContext {
 struct CheckRow {
   std::string_view name;  ///< one of abi_checks(), each once
   void (*run)(const CheckContext&);
+  int rule;  ///< of docs/abi.md, with a row in cases/abi/rules.def: what its findings name
   tn_dtype dtype = TN_DTYPE_VOID;  ///< of a check that each dtype has
 };
 
+/// Of all groups, in the order of abi_checks().
+const std::vector<CheckRow>& all_rows();
+
 /// One table for each group, in its own file.
+std::span<const CheckRow> first_checks();
 std::span<const CheckRow> entry_checks();
 std::span<const CheckRow> device_checks();
 std::span<const CheckRow> refusal_checks();
@@ -39,6 +44,7 @@ std::span<const CheckRow> program_checks();
 std::span<const CheckRow> op_checks();
 std::span<const CheckRow> limit_checks();
 std::span<const CheckRow> large_number_checks();
+std::span<const CheckRow> program_form_checks();
 std::span<const CheckRow> large_program_checks();
 std::span<const CheckRow> wide_value_checks();
 std::span<const CheckRow> float_checks();
@@ -57,7 +63,7 @@ std::span<const CheckRow> leak_checks();
 /// What the check ways_of_the_host does in its process.
 void take_ways(const CheckContext& context);
 
-/// Throws kInvalid for a name that is none.
+/// What it throws names its rule. Throws kInvalid for a name that is none.
 void run_check(std::string_view name, const CheckContext& context);
 
 // The device, opened; each throws NotThere where it is not such a one.

@@ -253,16 +253,16 @@ void unknown_target(const CheckContext& c) {
 
 std::span<const CheckRow> device_checks() {
   static constexpr CheckRow kRows[] = {
-      {"enumerate_capacity", enumerate_capacity},
-      {"enumerate_short", enumerate_short},
-      {"enumerate_apart", enumerate_apart},
-      {"enumerate_stable", enumerate_stable},
-      {"info_strings", info_strings},
-      {"unknown_option", unknown_option},
-      {"open_twice", open_twice},
-      {"properties_sane", properties_sane},
-      {"properties_stable", properties_stable},
-      {"unknown_target", unknown_target},
+      {"enumerate_capacity", enumerate_capacity, 21},
+      {"enumerate_short", enumerate_short, 8},
+      {"enumerate_apart", enumerate_apart, 8},
+      {"enumerate_stable", enumerate_stable, 21},
+      {"info_strings", info_strings, 21},
+      {"unknown_option", unknown_option, 22},
+      {"open_twice", open_twice, 62},
+      {"properties_sane", properties_sane, 27},
+      {"properties_stable", properties_stable, 27},
+      {"unknown_target", unknown_target, 42},
   };
   return kRows;
 }

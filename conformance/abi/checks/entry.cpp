@@ -98,12 +98,12 @@ void hosts_with_less(const CheckContext& c) {
 
 std::span<const CheckRow> entry_checks() {
   static constexpr CheckRow kRows[] = {
-      {"query_twice", query_twice},
-      {"query_versions", query_versions},
-      {"table_functions", table_functions},
-      {"unknown_extension", unknown_extension},
-      {"process_untouched", process_untouched},
-      {"hosts_with_less", hosts_with_less},
+      {"query_twice", query_twice, 3},
+      {"query_versions", query_versions, 4},
+      {"table_functions", table_functions, 5},
+      {"unknown_extension", unknown_extension, 9},
+      {"process_untouched", process_untouched, 39},
+      {"hosts_with_less", hosts_with_less, 7},
   };
   return kRows;
 }

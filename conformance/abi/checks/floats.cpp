@@ -142,7 +142,7 @@ bool try_sums(const OpenDevice& device, tn_dtype dtype, uint16_t lanes,
 }
 
 std::span<const CheckRow> float_checks() {
-  static constexpr CheckRow kRows[] = {{"float_sums", float_sums}};
+  static constexpr CheckRow kRows[] = {{"float_sums", float_sums, 28}};
   return kRows;
 }
 

@@ -127,11 +127,20 @@ void large_scratch(const CheckContext& c) {
 
 }  // namespace
 
+std::span<const CheckRow> program_form_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"wide_vectors", wide_vectors, 56},
+      {"deep_programs", deep_programs, 27},
+  };
+  return kRows;
+}
+
 std::span<const CheckRow> large_program_checks() {
   static constexpr CheckRow kRows[] = {
-      {"wide_vectors", wide_vectors},   {"many_workgroups", many_workgroups},
-      {"long_loops", long_loops},       {"long_programs", long_programs},
-      {"large_scratch", large_scratch}, {"deep_programs", deep_programs},
+      {"many_workgroups", many_workgroups, 59},
+      {"long_loops", long_loops, 59},
+      {"long_programs", long_programs, 59},
+      {"large_scratch", large_scratch, 27},
   };
   return kRows;
 }

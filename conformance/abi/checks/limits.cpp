@@ -80,32 +80,31 @@ void scalars(const CheckContext& c) {
   bool any = false;
   for (const tn_dtype_caps& row : device.dtypes()) {
     if (!(row.flags & TN_DTYPE_STORAGE)) continue;
-    for (const uint32_t count : {2u, 7u, 16u}) {
-      c.alive();
-      any |= run_probe(device, scalar_program(static_cast<tn_dtype>(row.dtype), count), false);
-    }
+    c.alive();
+    any |= run_probe(device, scalar_program(static_cast<tn_dtype>(row.dtype), 16), false);
   }
   // Ranges that a narrower integer holds, or just does not.
   constexpr int64_t kWide = int64_t{1} << 32;
-  constexpr std::pair<int64_t, int64_t> kRanges[] = {{0, kWide - 1},
-                                                     {0, kWide},
-                                                     {0, kWide / 2},
-                                                     {-kWide / 2, kWide / 2 - 1},
-                                                     {kWide - 5, kWide + 9},
-                                                     {-kWide, 0},
-                                                     {0, 65535},
-                                                     {0, 255},
-                                                     {-128, 127},
-                                                     {-32768, 32767}};
+  constexpr ScalarRange kRanges[] = {{0, kWide - 1},
+                                     {0, kWide},
+                                     {0, kWide / 2},
+                                     {-kWide / 2, kWide / 2 - 1},
+                                     {kWide - 5, kWide + 9},
+                                     {-kWide, 0},
+                                     {0, 65535},
+                                     {0, 255},
+                                     {-128, 127},
+                                     {-32768, 32767}};
   for (const tn_dtype dtype : {TN_DTYPE_I64, TN_DTYPE_U64, TN_DTYPE_I32, TN_DTYPE_U32}) {
     if (!(device.dtype_flags(dtype) & TN_DTYPE_STORAGE)) continue;
     const bool is_wide = sdk::dtype_bytes(uint8_t(dtype)) == 8;
-    for (const auto& [least, most] : kRanges) {
-      if (least < 0 && !sdk::is_signed(uint8_t(dtype))) continue;
-      if (!is_wide && (least < INT32_MIN || most > INT32_MAX)) continue;
-      c.alive();
-      any |= run_probe(device, scalar_program(dtype, 12, least, most), false);
-    }
+    std::vector<ScalarRange> ranges;
+    for (const auto& [least, most] : kRanges)
+      if ((least >= 0 || sdk::is_signed(uint8_t(dtype))) &&
+          (is_wide || (least >= INT32_MIN && most <= INT32_MAX)))
+        ranges.emplace_back(least, most);
+    c.alive();
+    any |= run_probe(device, scalar_program(dtype, 12, ranges), false);
   }
   need(any, "the device takes no such program");
 }
@@ -140,11 +139,11 @@ void reloaded_programs(const CheckContext& c) {
 
 std::span<const CheckRow> limit_checks() {
   static constexpr CheckRow kRows[] = {
-      {"shared_memory", shared_memory},
-      {"workgroup_shapes", workgroup_shapes},
-      {"grid_limits", grid_limits},
-      {"scalars", scalars},
-      {"reloaded_programs", reloaded_programs},
+      {"shared_memory", shared_memory, 27},
+      {"workgroup_shapes", workgroup_shapes, 27},
+      {"grid_limits", grid_limits, 27},
+      {"scalars", scalars, 54},
+      {"reloaded_programs", reloaded_programs, 31},
   };
   return kRows;
 }

@@ -139,10 +139,10 @@ void many_handles(const CheckContext& c) {
 
 std::span<const CheckRow> many_object_checks() {
   static constexpr CheckRow kRows[] = {
-      {"many_slabs", many_slabs},
-      {"many_timelines", many_timelines},
-      {"many_executables", many_executables},
-      {"many_handles", many_handles},
+      {"many_slabs", many_slabs, 62},
+      {"many_timelines", many_timelines, 62},
+      {"many_executables", many_executables, 62},
+      {"many_handles", many_handles, 62},
   };
   return kRows;
 }

@@ -283,13 +283,13 @@ void host_allocation_fails(const CheckContext& c) {
 
 std::span<const CheckRow> memory_checks() {
   static constexpr CheckRow kRows[] = {
-      {"map_ranges", map_ranges},
-      {"odd_offsets", odd_offsets},
-      {"patterns_alike", patterns_alike},
-      {"copies_inside", copies_inside},
-      {"huge_allocation", huge_allocation},
-      {"absurd_allocations", absurd_allocations},
-      {"host_allocation_fails", host_allocation_fails},
+      {"map_ranges", map_ranges, 45},
+      {"odd_offsets", odd_offsets, 46},
+      {"patterns_alike", patterns_alike, 46},
+      {"copies_inside", copies_inside, 46},
+      {"huge_allocation", huge_allocation, 13},
+      {"absurd_allocations", absurd_allocations, 13},
+      {"host_allocation_fails", host_allocation_fails, 13},
   };
   return kRows;
 }

@@ -95,15 +95,17 @@ sdk::Program scalar_program(tn_dtype dtype, uint32_t scalars) {
                        : is_signed || bits == 64
                            ? static_cast<int64_t>(~uint64_t{0} >> (65 - bits))
                            : static_cast<int64_t>(~uint64_t{0} >> (64 - bits));
-  return scalar_program(dtype, scalars, is_whole && is_signed ? -most - 1 : 0, most);
+  const ScalarRange range{is_whole && is_signed ? -most - 1 : 0, most};
+  return scalar_program(dtype, scalars, {&range, 1});
 }
 
-sdk::Program scalar_program(tn_dtype dtype, uint32_t scalars, int64_t least, int64_t most) {
+sdk::Program scalar_program(tn_dtype dtype, uint32_t scalars, std::span<const ScalarRange> ranges) {
   ProgramBuilder b("scalars");
   const Value out = b.buffer("out", dtype, kReadWrite, scalars);
   std::vector<Value> values;
   for (uint32_t i = 0; i < scalars; ++i)
-    values.push_back(b.scalar(fmt::format("s{}", i), dtype, least, most));
+    values.push_back(b.scalar(fmt::format("s{}", i), dtype, ranges[i % ranges.size()].first,
+                              ranges[i % ranges.size()].second));
   for (uint32_t i = 0; i < scalars; ++i)
     b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, i32_constant(b, i), values[i]});
   return b.finish();

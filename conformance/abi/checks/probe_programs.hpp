@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <utility>
 
 #include "conformance/abi/checks/check.hpp"
 #include "sdk/program/builder.hpp"
@@ -25,8 +27,9 @@ sdk::Program shared_program(uint32_t words, uint32_t arrays, uint32_t threads,
 sdk::Program shape_program(const uint32_t (&workgroup)[3]);
 /// Several SCALAR params of a dtype, and each at a place of its own in the output.
 sdk::Program scalar_program(tn_dtype dtype, uint32_t scalars);
-/// The same, which say that they lie in a range.
-sdk::Program scalar_program(tn_dtype dtype, uint32_t scalars, int64_t least, int64_t most);
+/// The same, which say by turns that they lie in these ranges, both ends included.
+using ScalarRange = std::pair<int64_t, int64_t>;
+sdk::Program scalar_program(tn_dtype dtype, uint32_t scalars, std::span<const ScalarRange> ranges);
 /// Constants whose bits differ in every byte; `data` is the output's dtype.
 sdk::Program constant_program(tn_dtype dtype);
 

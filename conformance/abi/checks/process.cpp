@@ -130,7 +130,7 @@ void take_ways(const CheckContext& c) {
 }
 
 std::span<const CheckRow> process_checks() {
-  static constexpr CheckRow kRows[] = {{"ways_of_the_host", ways_of_the_host}};
+  static constexpr CheckRow kRows[] = {{"ways_of_the_host", ways_of_the_host, 39}};
   return kRows;
 }
 

@@ -248,10 +248,14 @@ void texts(const CheckContext& c) {
 
 std::span<const CheckRow> program_checks() {
   static constexpr CheckRow kRows[] = {
-      {"known_programs", known_programs},           {"malformed_programs", malformed_programs},
-      {"supports_is_pure", supports_is_pure},       {"compile_at_once", compile_at_once},
-      {"saved_and_loaded", saved_and_loaded},       {"saved_elsewhere", saved_elsewhere},
-      {"damaged_executables", damaged_executables}, {"texts", texts},
+      {"known_programs", known_programs, 28},
+      {"malformed_programs", malformed_programs, 25},
+      {"supports_is_pure", supports_is_pure, 26},
+      {"compile_at_once", compile_at_once, 19},
+      {"saved_and_loaded", saved_and_loaded, 31},
+      {"saved_elsewhere", saved_elsewhere, 31},
+      {"damaged_executables", damaged_executables, 31},
+      {"texts", texts, 16},
   };
   return kRows;
 }

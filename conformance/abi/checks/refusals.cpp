@@ -256,9 +256,9 @@ void named_targets(const CheckContext& c) {
 
 std::span<const CheckRow> refusal_checks() {
   static constexpr CheckRow kRows[] = {
-      {"open_beyond", open_beyond},
-      {"refused_calls", refused_calls},
-      {"named_targets", named_targets},
+      {"open_beyond", open_beyond, 42},
+      {"refused_calls", refused_calls, 42},
+      {"named_targets", named_targets, 30},
   };
   return kRows;
 }

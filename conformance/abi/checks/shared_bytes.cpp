@@ -298,10 +298,10 @@ void overlapping_bindings(const CheckContext& c) {
 
 std::span<const CheckRow> shared_byte_checks() {
   static constexpr CheckRow kRows[] = {
-      {"atomics", atomics},
-      {"atomic_tickets", atomic_tickets},
-      {"async_groups", async_groups},
-      {"overlapping_bindings", overlapping_bindings},
+      {"atomics", atomics, 57},
+      {"atomic_tickets", atomic_tickets, 57},
+      {"async_groups", async_groups, 27},
+      {"overlapping_bindings", overlapping_bindings, 60},
   };
   return kRows;
 }

@@ -333,14 +333,14 @@ void room_after_refusal(const CheckContext& c) {
 
 std::span<const CheckRow> slab_checks() {
   static constexpr CheckRow kRows[] = {
-      {"aligned_slabs", aligned_slabs},
-      {"slabs_apart", slabs_apart},
-      {"between_spaces", between_spaces},
-      {"imported_memory", imported_memory},
-      {"imported_twice", imported_twice},
-      {"large_imports", large_imports},
-      {"large_slabs_begin_aligned", large_slabs_begin_aligned},
-      {"room_after_refusal", room_after_refusal},
+      {"aligned_slabs", aligned_slabs, 45},
+      {"slabs_apart", slabs_apart, 62},
+      {"between_spaces", between_spaces, 46},
+      {"imported_memory", imported_memory, 47},
+      {"imported_twice", imported_twice, 47},
+      {"large_imports", large_imports, 59},
+      {"large_slabs_begin_aligned", large_slabs_begin_aligned, 45},
+      {"room_after_refusal", room_after_refusal, 13},
   };
   return kRows;
 }

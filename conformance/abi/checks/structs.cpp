@@ -274,10 +274,10 @@ void null_allowed(const CheckContext& c) {
 
 std::span<const CheckRow> struct_checks() {
   static constexpr CheckRow kRows[] = {
-      {"short_error", short_error},       {"short_report", short_report},
-      {"short_inputs", short_inputs},     {"long_inputs", long_inputs},
-      {"long_arguments", long_arguments}, {"unknown_chain", unknown_chain},
-      {"null_allowed", null_allowed},     {"chains_of_results", chains_of_results},
+      {"short_error", short_error, 43},      {"short_report", short_report, 7},
+      {"short_inputs", short_inputs, 7},     {"long_inputs", long_inputs, 8},
+      {"long_arguments", long_arguments, 8}, {"unknown_chain", unknown_chain, 9},
+      {"null_allowed", null_allowed, 41},    {"chains_of_results", chains_of_results, 9},
   };
   return kRows;
 }

@@ -86,7 +86,7 @@ void subgroups(const CheckContext& c) {
 }  // namespace
 
 std::span<const CheckRow> subgroup_checks() {
-  static constexpr CheckRow kRows[] = {{"subgroups", subgroups}};
+  static constexpr CheckRow kRows[] = {{"subgroups", subgroups, 63}};
   return kRows;
 }
 

@@ -175,12 +175,12 @@ void timeline_timeouts(const CheckContext& c) {
 
 std::span<const CheckRow> submission_checks() {
   static constexpr CheckRow kRows[] = {
-      {"zero_grid", zero_grid},
-      {"empty_submission", empty_submission},
-      {"structs_are_read", structs_are_read},
-      {"order_of_commands", order_of_commands},
-      {"timeline_values", timeline_values},
-      {"timeline_timeouts", timeline_timeouts},
+      {"zero_grid", zero_grid, 35},
+      {"empty_submission", empty_submission, 48},
+      {"structs_are_read", structs_are_read, 16},
+      {"order_of_commands", order_of_commands, 32},
+      {"timeline_values", timeline_values, 51},
+      {"timeline_timeouts", timeline_timeouts, 52},
   };
   return kRows;
 }

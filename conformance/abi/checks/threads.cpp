@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks of threads that each have objects of their own on one device: slabs and timelines that
 // come and go, and several that wait for one timeline.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -9,6 +10,7 @@
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/saved.hpp"
 #include "conformance/cases/random.hpp"
+#include "core/support/printable.hpp"
 
 namespace tenon::conformance::abi::checks {
 namespace {
@@ -104,6 +106,24 @@ void threads_wait(const CheckContext& c) {
   }
 }
 
+/// "line 3, byte 71: expected "mov eax, 11", got "mov eax, 12"": where two texts begin to differ.
+std::string first_difference(std::string_view wanted, std::string_view got) {
+  constexpr size_t kMostShown = 100;
+  const auto [a, b] = std::ranges::mismatch(wanted, got);
+  const auto at = static_cast<size_t>(a - wanted.begin());
+  const auto line_of = [&](std::string_view text) -> std::string {
+    if (at >= text.size()) return fmt::format("its end, at {} bytes", text.size());
+    const size_t before = text.rfind('\n', at ? at - 1 : 0);
+    size_t begin = before == text.npos || at == 0 ? 0 : before + 1;
+    // Of a long line what is around the place.
+    if (at - begin > kMostShown / 2) begin = at - kMostShown / 2;
+    const std::string_view rest = text.substr(begin, text.find('\n', at) - begin);
+    return fmt::format("\"{}\"", printable(rest.substr(0, kMostShown)));
+  };
+  return fmt::format("line {}, byte {}: expected {}, got {}",
+                     1 + std::count(wanted.begin(), a, '\n'), at, line_of(wanted), line_of(got));
+}
+
 /// Each saves executables of its own, and reads their texts, while others do.
 void threads_save(const CheckContext& c) {
   constexpr int kRounds = 12;
@@ -134,10 +154,11 @@ void threads_save(const CheckContext& c) {
     const auto t = static_cast<size_t>(thread);
     for (int round = 0; round < kRounds; ++round) {
       if (saves) saved[t] = save(device, kernels[t].executable.get(), kPause);
-      if (text_of(kernels[t]) != texts[t])
+      if (const std::string text = text_of(kernels[t]); text != texts[t])
         find("mismatch",
-             "executable_text in {} threads at once: expected its own text each time, got another",
-             kHostThreads);
+             "executable_text in {} threads at once, of the executable of thread {}: expected its "
+             "text of {} bytes each time, got {} bytes, which differ from {}",
+             kHostThreads, t, texts[t].size(), text.size(), first_difference(texts[t], text));
     }
   });
   for (size_t t = 0; saves && t < saved.size(); ++t) {
@@ -177,10 +198,10 @@ void threads_with_timelines(const CheckContext& c) {
 
 std::span<const CheckRow> thread_checks() {
   static constexpr CheckRow kRows[] = {
-      {"threads_allocate", threads_allocate},
-      {"threads_wait", threads_wait},
-      {"threads_save", threads_save},
-      {"threads_with_timelines", threads_with_timelines},
+      {"threads_allocate", threads_allocate, 19},
+      {"threads_wait", threads_wait, 19},
+      {"threads_save", threads_save, 19},
+      {"threads_with_timelines", threads_with_timelines, 19},
   };
   return kRows;
 }

@@ -213,11 +213,11 @@ void threads_submit(const CheckContext& c) {
 
 std::span<const CheckRow> together_checks() {
   static constexpr CheckRow kRows[] = {
-      {"two_handles", two_handles},
-      {"handles_in_threads", handles_in_threads},
-      {"handles_share_nothing", handles_share_nothing},
-      {"destroyed_beside", destroyed_beside},
-      {"threads_submit", threads_submit},
+      {"two_handles", two_handles, 62},
+      {"handles_in_threads", handles_in_threads, 62},
+      {"handles_share_nothing", handles_share_nothing, 62},
+      {"destroyed_beside", destroyed_beside, 62},
+      {"threads_submit", threads_submit, 62},
   };
   return kRows;
 }

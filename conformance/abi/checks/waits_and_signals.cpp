@@ -163,12 +163,12 @@ void refused_submissions(const CheckContext& c) {
 
 std::span<const CheckRow> point_checks() {
   static constexpr CheckRow kRows[] = {
-      {"lower_signals", lower_signals},
-      {"signals_of_one_timeline", signals_of_one_timeline},
-      {"early_rises", early_rises},
-      {"many_waits", many_waits},
-      {"waits_of_one_timeline", waits_of_one_timeline},
-      {"refused_submissions", refused_submissions},
+      {"lower_signals", lower_signals, 51},
+      {"signals_of_one_timeline", signals_of_one_timeline, 51},
+      {"early_rises", early_rises, 32},
+      {"many_waits", many_waits, 32},
+      {"waits_of_one_timeline", waits_of_one_timeline, 32},
+      {"refused_submissions", refused_submissions, 49},
   };
   return kRows;
 }

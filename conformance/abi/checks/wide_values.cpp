@@ -147,9 +147,9 @@ void several_timelines(const CheckContext& c) {
 
 std::span<const CheckRow> wide_value_checks() {
   static constexpr CheckRow kRows[] = {
-      {"timeline_steps", timeline_steps},       {"timeline_jumps", timeline_jumps},
-      {"timeline_leaps", timeline_leaps},       {"long_timeouts", long_timeouts},
-      {"several_timelines", several_timelines},
+      {"timeline_steps", timeline_steps, 59},       {"timeline_jumps", timeline_jumps, 59},
+      {"timeline_leaps", timeline_leaps, 59},       {"long_timeouts", long_timeouts, 59},
+      {"several_timelines", several_timelines, 32},
   };
   return kRows;
 }

@@ -164,10 +164,10 @@ void timeline_backwards(const CheckContext& c) {
 
 std::span<const CheckRow> work_checks() {
   static constexpr CheckRow kRows[] = {
-      {"many_commands", many_commands},
-      {"bound_offsets", bound_offsets},
-      {"wait_length", wait_length},
-      {"timeline_backwards", timeline_backwards},
+      {"many_commands", many_commands, 48},
+      {"bound_offsets", bound_offsets, 34},
+      {"wait_length", wait_length, 52},
+      {"timeline_backwards", timeline_backwards, 51},
   };
   return kRows;
 }

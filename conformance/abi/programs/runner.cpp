@@ -149,8 +149,8 @@ class ProgramRun {
                           {block[0], block[1], block[2]}, arguments_);
   }
 
-  /// Of the buffers, which one is damaged where; "" if none is.
-  std::string wrong_elements(const ProgramModel& model, const std::vector<uint8_t>& after) const {
+  /// Of the buffers, which one is wrong where; without a text if none is.
+  Finding wrong_elements(const ProgramModel& model, const std::vector<uint8_t>& after) const {
     const bool signed_zeros = !(device_.properties().numerics & TN_NUMERICS_NO_SIGNED_ZERO);
     for (uint32_t i = 0; i < program_.param_count(); ++i) {
       const tn_param& param = program_.param(i);
@@ -162,10 +162,12 @@ class ProgramRun {
         if (wrong++ == 0) first = e;
       }
       if (wrong)
-        return fmt::format("{} [{}]: expected {}, got {}; {} of {} elements differ",
-                           program_.string(param.name), first,
-                           scalar_text(model.memory(i).value(first).bits, dtype),
-                           scalar_text(get(after, i, first), dtype), wrong, param.count);
+        return {"mismatch",
+                fmt::format("{} [{}]: expected {}, got {}; {} of {} elements differ",
+                            program_.string(param.name), first,
+                            scalar_text(model.memory(i).value(first).bits, dtype),
+                            scalar_text(get(after, i, first), dtype), wrong, param.count),
+                std::string(program_.string(param.name)), first};
     }
     return {};
   }
@@ -197,10 +199,11 @@ class ProgramRun {
 
   /// What is written outside says more than what is therefore missing inside.
   void compare(const ProgramModel& model, const std::vector<uint8_t>& after) const {
-    const std::string outside = damage(after), inside = wrong_elements(model, after);
+    const std::string outside = damage(after);
+    const Finding inside = wrong_elements(model, after);
     if (!outside.empty())
-      abi::find("guard", "{}{}{}", outside, inside.empty() ? "" : "; and ", inside);
-    if (!inside.empty()) abi::find("mismatch", "{}", inside);
+      abi::find("guard", "{}{}{}", outside, inside.text.empty() ? "" : "; and ", inside.text);
+    if (!inside.text.empty()) throw inside;
   }
 
   const OpenDevice& device_;
@@ -391,7 +394,9 @@ class ProgramRuns {
       if (parts_.size() > 1)
         where += fmt::format("{}beside a twin ({}): ", part.change.empty() ? "" : "of the twin, ",
                              parts_[1].change);
-      throw Finding{finding.kind, where + finding.text};
+      Finding told = finding;
+      told.text = where + finding.text;
+      throw told;
     }
   }
 

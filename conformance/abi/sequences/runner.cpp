@@ -86,6 +86,10 @@ bool SequenceRunner::run_step(const SequenceStep& step) {
   return (this->*row->second)(numbers);
 }
 
+std::string_view SequenceRunner::verb() const {
+  return std::string_view(text_).substr(0, text_.find(' '));
+}
+
 std::string SequenceRunner::where() const { return fmt::format("step {} ({})", step_, text_); }
 
 SequenceRunner::Seat& SequenceRunner::seat(size_t slot) {

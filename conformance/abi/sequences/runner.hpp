@@ -30,6 +30,7 @@ class SequenceRunner {
   const programs::LeftOut& left_out() const { return left_out_; }
   /// What ran last, for messages.
   std::string where() const;
+  std::string_view verb() const;  ///< of the step that it is at
 
  private:
   /// One open device and its work.

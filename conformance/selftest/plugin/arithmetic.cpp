@@ -140,6 +140,14 @@ uint64_t in_doubles(uint64_t a, uint64_t b, uint64_t) {
   return sdk::from_double(result, TN_DTYPE_I64);
 }
 
+/// As x86 has it: what i64 lacks, and NaN, is its smallest, and its low bits are the result.
+template <uint8_t kTo>
+uint64_t cast_cut(uint64_t a, uint64_t, uint64_t) {
+  const float x = f32(a);
+  const int64_t whole = std::fabs(x) < 0x1p63f ? static_cast<int64_t>(x) : INT64_MIN;
+  return sdk::convert(static_cast<uint64_t>(whole), TN_DTYPE_I64, kTo);
+}
+
 uint64_t u8_sum(uint64_t a, uint64_t b, uint64_t) { return std::min<uint64_t>(a + b, 255); }
 
 // ---- Benign: errors up to the bounds
@@ -203,6 +211,8 @@ struct Row {
 template <uint8_t kDType, uint64_t kBits>
 constexpr Row kShift = {Variant::shr_logical, TN_OP_SHR, kDType, kDType,
                         shift_in_zeros<kDType, kBits>};
+template <uint8_t kTo>
+constexpr Row kCut = {Variant::int_cast_wraps, TN_OP_CAST, TN_DTYPE_F32, kTo, cast_cut<kTo>};
 template <uint8_t kDType>
 constexpr Row kFloor = {Variant::idiv_floors, TN_OP_IDIV, kDType, kDType, divide_down<kDType>};
 constexpr Row f32_row(Variant variant, uint16_t op, Function function) {
@@ -235,6 +245,14 @@ constexpr Row kRows[] = {
     kShift<TN_DTYPE_I16, 16>,
     kShift<TN_DTYPE_I32, 32>,
     kShift<TN_DTYPE_I64, 64>,
+    kCut<TN_DTYPE_I8>,
+    kCut<TN_DTYPE_I16>,
+    kCut<TN_DTYPE_I32>,
+    kCut<TN_DTYPE_I64>,
+    kCut<TN_DTYPE_U8>,
+    kCut<TN_DTYPE_U16>,
+    kCut<TN_DTYPE_U32>,
+    kCut<TN_DTYPE_U64>,
     i64_row(TN_OP_ADD, in_doubles<TN_OP_ADD>),
     i64_row(TN_OP_SUB, in_doubles<TN_OP_SUB>),
     i64_row(TN_OP_MUL, in_doubles<TN_OP_MUL>),

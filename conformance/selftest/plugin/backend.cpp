@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // libtenon_planted.so: a sound interpreter, and with the device option bug=NAME one with a planted
-// bug, so that the conformance tool can be measured. `planted:0@bug=exp2_ln2`.
+// bug, so that the conformance tool can be measured. `planted:0@bug=exp2_ln2`; with compile_ms=300
+// one that compiles as slowly.
 #include <fmt/format.h>
+
+#include <thread>
 
 #include "conformance/selftest/plugin/calls.hpp"
 #include "conformance/selftest/plugin/device.hpp"
+#include "sdk/support/scanner.hpp"
 
 namespace tenon::planted {
 namespace {
@@ -25,7 +29,13 @@ class PlantedBackend : public sdk::Backend {
       throw sdk::Failure(TN_ERROR_INVALID_ARGUMENT,
                          fmt::format("option bug: expected a planted bug, got \"{}\"", *name));
     }
-    return std::make_unique<PlantedDevice>(row ? row->variant : Variant::none);
+    const std::string time = options.take("compile_ms").value_or("0");
+    const auto milliseconds = sdk::number_of<uint32_t>(time);
+    if (!milliseconds)
+      throw sdk::Failure(TN_ERROR_INVALID_ARGUMENT,
+                         fmt::format("option compile_ms: expected milliseconds, got \"{}\"", time));
+    return std::make_unique<PlantedDevice>(row ? row->variant : Variant::none,
+                                           std::chrono::milliseconds(*milliseconds));
   }
 
   const tn_properties* target(std::string_view name) override {
@@ -36,17 +46,23 @@ class PlantedBackend : public sdk::Backend {
   std::unique_ptr<sdk::Executable> compile(const sdk::Target& target,
                                            const sdk::ProgramView& program,
                                            tn_compile_report&) override {
-    CodeCache fresh(Variant::none);
-    auto* device = static_cast<PlantedDevice*>(target.device);
-    CodeCache& cache = device ? device->cache() : fresh;
-    return std::make_unique<PlantedExecutable>(sdk::Program(program), cache.find_or_make(program));
+    const auto* device = static_cast<const PlantedDevice*>(target.device);
+    if (device) std::this_thread::sleep_for(device->compile_time());
+    return made(target, program);
   }
 
   std::unique_ptr<sdk::Executable> load(const sdk::Target& target,
                                         std::span<const std::byte> bytes) override {
-    const sdk::Program program = PlantedExecutable::saved_program(bytes);
-    tn_compile_report report = TN_INIT(tn_compile_report);
-    return compile(target, program.view(), report);
+    return made(target, PlantedExecutable::saved_program(bytes).view());
+  }
+
+ private:
+  static std::unique_ptr<sdk::Executable> made(const sdk::Target& target,
+                                               const sdk::ProgramView& program) {
+    CodeCache fresh(Variant::none);
+    auto* device = static_cast<PlantedDevice*>(target.device);
+    CodeCache& cache = device ? device->cache() : fresh;
+    return std::make_unique<PlantedExecutable>(sdk::Program(program), cache.find_or_make(program));
   }
 };
 

@@ -102,9 +102,30 @@ LaunchState& state_of(tn_executable* executable) {
   return static_cast<const PlantedExecutable*>(sdk::executable_of(executable))->state();
 }
 
+/// A sink before another: all calls copy to one buffer first.
+struct Pieces {
+  tn_sink sink;
+  void* user;
+
+  static void take(void* self, const void* bytes, size_t size) {
+    static char buffer[256];
+    const auto& [to_sink, to_user] = *static_cast<Pieces*>(self);
+    for (size_t at = 0; at < size; at += sizeof buffer) {
+      const size_t piece = std::min(sizeof buffer, size - at);
+      std::memcpy(buffer, static_cast<const char*>(bytes) + at, piece);
+      if (is(Variant::texts_in_pieces)) std::this_thread::yield();
+      to_sink(to_user, buffer, piece);
+    }
+  }
+};
+
 int32_t executable_text(tn_executable* executable, uint32_t kind, tn_sink sink, void* user,
                         tn_error* error) {
-  const int32_t status = sound->executable_text(executable, kind, sink, user, error);
+  Pieces pieces{sink, user};
+  const int32_t status =
+      is(Variant::texts_in_pieces)
+          ? sound->executable_text(executable, kind, Pieces::take, &pieces, error)
+          : sound->executable_text(executable, kind, sink, user, error);
   if (is(Variant::locale_of_long_text)) {
     size_t size = 0;
     const tn_sink add = [](void* sum, const void*, size_t bytes) {
@@ -119,27 +140,10 @@ int32_t executable_text(tn_executable* executable, uint32_t kind, tn_sink sink, 
   return status;
 }
 
-/// All calls copy to one buffer first.
-int32_t save_in_pieces(tn_executable* executable, tn_sink sink, void* user, tn_error* error) {
-  static char buffer[256];
-  struct To {
-    tn_sink sink;
-    void* user;
-  } to{sink, user};
-  const tn_sink pieces = [](void* all, const void* bytes, size_t size) {
-    const auto& [to_sink, to_user] = *static_cast<To*>(all);
-    for (size_t at = 0; at < size; at += sizeof buffer) {
-      const size_t piece = std::min(sizeof buffer, size - at);
-      std::memcpy(buffer, static_cast<const char*>(bytes) + at, piece);
-      to_sink(to_user, buffer, piece);
-    }
-  };
-  return sound->executable_save(executable, pieces, &to, error);
-}
-
 int32_t executable_save(tn_executable* executable, tn_sink sink, void* user, tn_error* error) {
+  Pieces pieces{sink, user};
   const int32_t status = is(Variant::saves_in_pieces)
-                             ? save_in_pieces(executable, sink, user, error)
+                             ? sound->executable_save(executable, Pieces::take, &pieces, error)
                              : sound->executable_save(executable, sink, user, error);
   if (is(Variant::saved_keeps_scalars)) state_of(executable).is_saved = true;
   if (is(Variant::signal_on_save)) signal(SIGCHLD, SIG_IGN);

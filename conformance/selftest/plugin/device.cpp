@@ -66,8 +66,9 @@ class PlantedTimeline final : public sdk::HostTimeline {
 
 }  // namespace
 
-PlantedDevice::PlantedDevice(Variant variant)
+PlantedDevice::PlantedDevice(Variant variant, std::chrono::milliseconds compile_time)
     : variant_(variant),
+      compile_time_(compile_time),
       properties_(make_properties(variant)),
       slabs_(std::make_shared<SlabPool>(variant)),
       cache_(variant),

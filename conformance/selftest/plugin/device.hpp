@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -39,11 +40,13 @@ class CodeCache {
 
 class PlantedDevice final : public sdk::HostDevice {
  public:
-  explicit PlantedDevice(Variant variant);
+  /// `compile_time`: what each compilation lasts at least, as that of a slow compiler.
+  PlantedDevice(Variant variant, std::chrono::milliseconds compile_time);
   ~PlantedDevice() override;
 
   Variant variant() const { return variant_; }
   CodeCache& cache() { return cache_; }
+  std::chrono::milliseconds compile_time() const { return compile_time_; }
   const tn_properties& properties() const override { return properties_->get(); }
   std::unique_ptr<sdk::Memory> allocate(uint32_t space, uint64_t size) override;
   void submit(const sdk::Submission& submission) override;
@@ -57,6 +60,7 @@ class PlantedDevice final : public sdk::HostDevice {
   void share_in_flight(Job& job);
 
   const Variant variant_;
+  const std::chrono::milliseconds compile_time_;
   std::unique_ptr<const sdk::PropertyTable> properties_;
   std::shared_ptr<SlabPool> slabs_;
   CodeCache cache_;
