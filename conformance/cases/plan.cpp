@@ -33,9 +33,11 @@ constexpr uint64_t kFusedCases = 4;      ///< the same where lists matter more t
 struct Groups {
   std::vector<uint32_t> cells;  ///< that compute something
   std::vector<uint32_t> refusals;
-  std::vector<uint32_t> movable;             ///< that transforms can change
-  std::vector<std::vector<uint32_t>> by_op;  ///< cells of one op and dtype
-  std::vector<std::vector<uint32_t>> twins;  ///< cells that differ in dtype only
+  std::vector<uint32_t> movable;                ///< that transforms can change
+  std::vector<std::vector<uint32_t>> by_op;     ///< cells of one op and dtype
+  std::vector<std::vector<uint32_t>> twins;     ///< cells that differ in dtype only
+  std::vector<uint32_t> products;               ///< of all_patterns()
+  std::vector<std::vector<uint32_t>> patterns;  ///< of all_patterns(), by family
 };
 
 bool is_movable(const graphs::CellSpec& spec) {
@@ -63,6 +65,12 @@ Groups make_groups() {
   for (auto& [name, cells] : by_op) out.by_op.push_back(std::move(cells));
   for (auto& [name, cells] : twins)
     if (cells.size() > 1) out.twins.push_back(std::move(cells));
+  for (const std::string_view family : abi::kFamilies) {
+    auto& numbers = out.patterns.emplace_back();
+    for (uint32_t i = 0; i < abi::all_patterns().size(); ++i)
+      if (abi::all_patterns()[i].family == family) numbers.push_back(i);
+    if (family == "products") out.products = numbers;
+  }
   return out;
 }
 
@@ -117,15 +125,28 @@ Plan plan_sequence(uint64_t seed, uint64_t index) {
   return plan_of({Layer::kSequence}, seed, index);
 }
 
-/// One after the other, in an order that the seed chooses.
-Plan plan_sweep_pattern(uint64_t seed, uint64_t index, uint64_t ordinal) {
-  const uint64_t count = abi::all_patterns().size();
-  const uint64_t number = (ordinal % count * kStride + mix(seed, 5) % count) % count;
-  return plan_of({Layer::kPattern, static_cast<uint32_t>(number)}, seed, index);
+Plan plan_pattern_number(uint64_t seed, uint64_t index, uint64_t number) {
+  return plan_of({Layer::kPattern, static_cast<uint32_t>(number % abi::all_patterns().size())},
+                 seed, index);
 }
 
+/// A third in the order of the table, which has families by turns: so all of the small ones come
+/// soon. A third in an order that the seed chooses, and a third of products, of which there are
+/// many in each.
+Plan plan_sweep_pattern(uint64_t seed, uint64_t index, uint64_t ordinal) {
+  const uint64_t place = ordinal / 3, count = abi::all_patterns().size();
+  if (ordinal % 3 == 0) return plan_pattern_number(seed, index, place);
+  if (ordinal % 3 == 1)
+    return plan_pattern_number(seed, index, place % count * kStride + mix(seed, 5) % count);
+  return plan_pattern_number(seed, index, pick(groups().products, place + mix(seed, 7)));
+}
+
+/// Any of all, or any of any family; of products more.
 Plan plan_pattern(uint64_t seed, uint64_t index) {
-  return plan_sweep_pattern(seed, index, mix(seed, ~index));
+  Random random(mix(seed, ~index));
+  if (random.chance(35)) return plan_pattern_number(seed, index, random.pick(groups().products));
+  if (random.chance(50)) return plan_pattern_number(seed, index, random.below(1 << 20));
+  return plan_pattern_number(seed, index, random.pick(random.pick(groups().patterns)));
 }
 
 Plan plan_check(uint64_t seed, uint64_t index, uint64_t number) {
@@ -223,11 +244,9 @@ std::optional<uint64_t> take_slow(uint64_t& position) {
   return {};
 }
 
-/// Blocks of the sweep after the checks: of six, four are of cells, one is of patterns, and one of
-/// the other layers.
-uint64_t sweep_blocks() {
-  return in_units(groups().by_op.size() * kSweepCases, kBlock) * 3 / 2 + 2;
-}
+/// Blocks of the sweep after the checks: of six, three are of cells, two are of patterns, and one
+/// of the other layers.
+uint64_t sweep_blocks() { return in_units(groups().by_op.size() * kSweepCases, kBlock) * 2 + 2; }
 
 Plan plan_fuzz(uint64_t seed, uint64_t index) {
   if (index < quick_blocks() * kBlock) return plan_quick_check(seed, index, index);
@@ -235,13 +254,17 @@ Plan plan_fuzz(uint64_t seed, uint64_t index) {
   if (const auto slow = take_slow(position)) return plan_slow_check(seed, index, *slow);
   const uint64_t block = position / kBlock;
   if (block < sweep_blocks()) {
-    if (block % 6 == 1) return plan_sweep_pattern(seed, index, block / 6 * kBlock + index % kBlock);
-    if (block % 6 == 4) return plan_other(seed, index, block / 6);
-    const uint64_t before = block - (block + 1) / 3;
+    if (block % 2 == 1 && block % 6 != 3) {
+      const uint64_t number = block / 6 * 2 + (block % 6 == 5);
+      return plan_sweep_pattern(seed, index, number * kBlock + index % kBlock);
+    }
+    if (block % 6 == 3) return plan_other(seed, index, block / 6);
+    const uint64_t before = block / 2;
     return plan_sweep_cell(seed, index, (before * kBlock + index % kBlock) / kSweepCases);
   }
   const uint64_t share = Random(mix(seed, index / kBlock)).below(100);
-  if (share < 36) return plan_cell(seed, index);
+  if (share < 30) return plan_cell(seed, index);
+  if (share < 36) return has_layer_4() ? plan_pattern(seed, index) : plan_graph(seed, index);
   if (share < 42) return plan_twin(seed, index);
   if (share < 55) return plan_graph(seed, index);
   if (share < 59) return plan_gradient(seed, index);
@@ -265,13 +288,12 @@ Plan plan_run_cell(uint64_t seed, uint64_t index, uint64_t number) {
   return plan_of({Layer::kCell, cell}, seed, index - place);
 }
 
-/// What `run` has beside cells, checks and refusals. Patterns come in the order of the sweep.
+/// What `run` has beside cells, checks and refusals. Patterns come in the order of their table.
 Plan plan_run_other(uint64_t seed, uint64_t index, uint64_t turn) {
   using PlanFunction = Plan (*)(uint64_t, uint64_t);
   static constexpr PlanFunction kPlanFunctions[] = {
-      plan_graph,    plan_pattern, plan_transforms, plan_sequence,
-      plan_graph,    plan_twin,    plan_pattern,    plan_transforms,
-      plan_sequence, plan_graph,   plan_gradient,   plan_transforms};
+      plan_graph,   plan_pattern,    plan_transforms, plan_sequence, plan_graph,    plan_twin,
+      plan_pattern, plan_transforms, plan_sequence,   plan_graph,    plan_gradient, plan_pattern};
   constexpr uint64_t kTurns = std::size(kPlanFunctions);
   const PlanFunction plan_function = kPlanFunctions[turn % kTurns];
   const bool is_pattern = plan_function == plan_pattern;
@@ -282,7 +304,7 @@ Plan plan_run_other(uint64_t seed, uint64_t index, uint64_t turn) {
     return static_cast<uint64_t>(std::count(kPlanFunctions, kPlanFunctions + turns, plan_pattern));
   };
   const uint64_t number = turn / kTurns * patterns_before(kTurns) + patterns_before(turn % kTurns);
-  return plan_sweep_pattern(seed, index, number * kBlock + index % kBlock);
+  return plan_pattern_number(seed, index, number * kBlock + index % kBlock);
 }
 
 /// A case of the first pass of `run`: every op in every dtype, in the order of the sweep, every

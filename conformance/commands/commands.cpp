@@ -10,9 +10,12 @@
 
 #include "conformance/campaign/campaign.hpp"
 #include "conformance/cases/abi/patterns/pattern.hpp"
+#include "conformance/cases/abi/program_links.hpp"
 #include "conformance/cases/files.hpp"
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/graphs/cells.hpp"
+#include "conformance/cases/plan.hpp"
+#include "conformance/cases/reach.hpp"
 #include "conformance/cases/selection.hpp"
 #include "conformance/report/cause.hpp"
 #include "conformance/report/verdict.hpp"
@@ -115,6 +118,15 @@ void print_stats(const report::Report& r) {
         programs[family].first, programs[family].second, held[family].size(), all.size());
     for (const auto& [name, count] : held[family]) say("  {:<32} {}\n", name, count);
   }
+  std::map<abi::LinkKind, std::pair<uint64_t, uint64_t>> links;  // reached, all
+  for (uint32_t link = 0; link < abi::link_count(); ++link) {
+    auto& [reached, all] = links[abi::link_kind(link)];
+    const uint32_t cell = first_link() + link;
+    reached += cell < r.reached.size() && r.reached[cell];
+    ++all;
+  }
+  for (const abi::LinkKind kind : abi::kLinkKinds)
+    say("{}: {} of {}\n", abi::link_kind_name(kind), links[kind].first, links[kind].second);
 }
 
 }  // namespace

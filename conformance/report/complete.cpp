@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "conformance/cases/graphs/cells.hpp"
-#include "conformance/cases/graphs/coverage.hpp"
+#include "conformance/cases/reach.hpp"
 #include "conformance/cases/shell.hpp"
 #include "conformance/report/report.hpp"
 #include "core/support/error.hpp"
@@ -105,7 +105,7 @@ void find_missing_pairs(Report& report) {
   std::map<std::pair<std::string, std::string>, bool> pairs;
   uint64_t hash = 0;
   for (uint32_t cell = 0; cell < report.reached.size(); ++cell) {
-    const std::string name = graphs::coverage_name(cell);
+    const std::string name = reach_name(cell);
     hash = hash_bytes(hash, name);
     const auto ops = ops_of(name);
     if (!ops.first.empty()) pairs[ops] = pairs[ops] || report.reached[cell];
@@ -126,7 +126,7 @@ void complete(Report& report, bool computes) {
       fmt::format("tenon-conformance {}, plugin ABI {}", TENON_VERSION, TN_ABI_VERSION),
       processor(), system_name(), date(), command_line()};
   if (!computes) return;
-  report.reached.resize(graphs::coverage_size());
+  report.reached.resize(reach_size());
   report.gaps.dtypes = missing_dtypes(report);
   report.gaps.cells_reached = 0;  // of the run that this one goes on with
   count_cells(report);

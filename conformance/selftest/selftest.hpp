@@ -47,7 +47,7 @@ struct SelftestScore {
   double median(double (*value)(const SelftestRow&)) const;
 };
 
-/// How many of the 164 bugs have to be found in so many seconds each.
+/// How many of the 190 bugs have to be found in so many seconds each.
 int found_bar(double seconds);
 
 std::string to_text(const SelftestScore& score);

@@ -6,7 +6,7 @@
 #include "conformance/abi/harness.hpp"
 #include "conformance/cases/abi/rules.hpp"
 #include "conformance/cases/generator.hpp"
-#include "conformance/cases/graphs/coverage.hpp"
+#include "conformance/cases/reach.hpp"
 #include "conformance/cases/reproducer.hpp"
 #include "conformance/judge/float_control.hpp"
 #include "conformance/judge/harness.hpp"
@@ -27,7 +27,7 @@ struct ReferenceFault {
 class RunWorker final : public Worker {
  public:
   RunWorker(const Target& target, Channel& channel)
-      : Worker(channel), target_(target), harness_(target), reached_(graphs::coverage_size()) {
+      : Worker(channel), target_(target), harness_(target), reached_(reach_size()) {
     control_.restore();  // api.process_untouched says it
   }
 
@@ -159,7 +159,7 @@ class RunWorker final : public Worker {
   std::vector<uint32_t> newly_reached(const Case& test, const Outcome& outcome) {
     std::vector<uint32_t> fresh;
     if (outcome.status == Status::kUnsupported) return fresh;
-    for (const uint32_t cell : graphs::coverage_of(test)) {
+    for (const uint32_t cell : reach_of(test)) {
       if (reached_.at(cell)) continue;
       reached_[cell] = true;
       fresh.push_back(cell);

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "conformance/cases/choices.hpp"
-#include "conformance/cases/graphs/coverage.hpp"
+#include "conformance/cases/reach.hpp"
 #include "conformance/report/expectations.hpp"
 #include "conformance/report/report.hpp"
 #include "core/support/error.hpp"
@@ -88,7 +88,7 @@ TEST_CASE("a finished report says where it was made and what it never tried") {
   CHECK(report.environment.tool.starts_with("tenon-conformance "));
   CHECK(report.environment.command.starts_with("test_"));
   CHECK(report.environment.date.size() == 20);
-  CHECK(report.reached.size() == coverage_size());
+  CHECK(report.reached.size() == reach_size());
   const auto& never = report.gaps.dtypes;
   const auto add = std::ranges::find(never, "add", &Missing::op);
   REQUIRE(add != never.end());

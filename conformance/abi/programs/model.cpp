@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/support/error.hpp"
+#include "sdk/program/dot.hpp"
 #include "sdk/program/op_info.hpp"
 
 namespace tenon::conformance::abi::programs {
@@ -260,6 +261,8 @@ void ProgramModel::compute(uint32_t i, uint32_t thread) {
       at(i, thread, 0) = reduce_lanes(op, from, value_rules());
       return;
     }
+    case TN_OP_DOT:
+      return dot(i, thread);
     default:
       break;
   }
@@ -286,6 +289,24 @@ void ProgramModel::compute(uint32_t i, uint32_t thread) {
     } else {
       refuse(i, "an op that is modelled");
     }
+  }
+}
+
+void ProgramModel::dot(uint32_t i, uint32_t thread) {
+  const tn_op& op = program_.op(i);
+  const auto operands = program_.operands(op);
+  const uint32_t count = sdk::dot_neighbours(program_, op);
+  const auto factors = [&](uint32_t operand, uint32_t lane) {
+    const uint32_t lanes = program_.op(operand).lanes;
+    std::vector<ModelValue> out;
+    for (uint32_t k = 0; k < count; ++k)
+      out.push_back(at(operand, thread, (lane * count + k) % lanes));
+    return out;
+  };
+  for (uint32_t l = 0; l < op.lanes; ++l) {
+    const std::vector<ModelValue> x = factors(operands[0], l), y = factors(operands[1], l);
+    const DotTerms terms{program_.op(operands[0]).dtype, program_.op(operands[1]).dtype, x, y};
+    at(i, thread, l) = dot_sum(op, at(operands[2], thread, l), terms, value_rules());
   }
 }
 

@@ -34,7 +34,8 @@ struct ModelRules {
   /// and one another, since each changes bits of its own.
   bool shares_words = false;
   Specials keeps = {};
-  uint64_t most_lanes = 8'000'000;  ///< a second, on a slow machine
+  const Profile* profile = nullptr;  ///< outlives the model; see ValueRules
+  uint64_t most_lanes = 8'000'000;   ///< a second, on a slow machine
 };
 
 class ProgramModel {
@@ -74,6 +75,7 @@ class ProgramModel {
     const uint32_t subgroup = thread / subgroup_size_;
     return {group_number_, thread, phase_, subgroup, subgroup_phases_[subgroup]};
   }
+  ValueRules value_rules() const { return {rules_.is_host, rules_.keeps, rules_.profile}; }
   /// Known as its operands are, by the rules of a host; else as it is.
   ModelValue settled(ModelValue value, std::span<const ModelValue> operands) const;
   /// What a PARAM stands for in a thread.
@@ -83,7 +85,6 @@ class ProgramModel {
   uint32_t threads_ = 1;  ///< of a workgroup
 
  private:
-  ValueRules value_rules() const { return {rules_.is_host, rules_.keeps}; }
   void run_group(const uint32_t (&group)[3]);
   void run_ops(uint32_t first, uint32_t last, const Mask& mask);
   void run_barrier(uint32_t i, const Mask& mask);
@@ -94,6 +95,7 @@ class ProgramModel {
   void load(uint32_t i, uint32_t thread);
   void store(uint32_t i, uint32_t thread);
   void atomic(uint32_t i, uint32_t thread);
+  void dot(uint32_t i, uint32_t thread);
   uint64_t coordinate(uint64_t axis, uint32_t thread, uint32_t lane) const;
   size_t element(uint32_t i, uint32_t thread, uint32_t lane, uint32_t lanes);
   bool is_on(uint32_t i, size_t mask_operand, uint32_t thread, uint32_t lane);

@@ -6,6 +6,7 @@
 
 #include "conformance/abi/lowest_bit.hpp"
 #include "conformance/cases/abi/scalars.hpp"
+#include "core/interval/ops.hpp"
 #include "core/support/error.hpp"
 #include "sdk/program/op_info.hpp"
 #include "tenon/plugin.h"
@@ -67,8 +68,52 @@ bool is_exact(uint16_t op, std::span<const double> x, double result, uint8_t dty
   }
 }
 
-ModelValue compute(uint16_t op, uint8_t from, uint8_t to, std::span<const ModelValue> in,
-                   const ValueRules& rules = {}) {
+Interval range_of(const ModelValue& value, uint8_t dtype) {
+  if (value.known) return reference::point(to_double(value.bits, dtype));
+  return value.is_bounded ? value.range : reference::anything();
+}
+
+ModelValue bounded(uint64_t bits, const Interval& range) {
+  return {bits, false, !range.any, range.any ? Interval{} : range};
+}
+
+/// What is known of a comparison or a cast of floats that are not known themselves.
+ModelValue decide(uint16_t op, uint8_t from, uint8_t to, std::span<const ModelValue> in,
+                  uint64_t result, const Profile& profile) {
+  if (profile.numerics) return {result, false};
+  const Interval a = range_of(in[0], from);
+  if (a.any || a.nan || reference::is_empty(a)) return {result, false};
+  if (op == TN_OP_CAST) {
+    const auto source = static_cast<DType>(from), target = static_cast<DType>(to);
+    if (is_float(target)) return bounded(result, reference::nearest(a, target));
+    if (!is_float(source)) return {result, false};
+    if (to == TN_DTYPE_BOOL) return {result, !reference::contains(a, 0)};
+    return {result, from_double(a.low, to) == from_double(a.high, to)};
+  }
+  const Interval b = range_of(in[1], from);
+  if (b.any || b.nan || reference::is_empty(b)) return {result, false};
+  const bool is_apart = a.high < b.low || b.high < a.low;
+  return {result, is_apart || (op == TN_OP_CMPLT && a.low >= b.high)};
+}
+
+/// A float op that may round, or whose operands are not known.
+ModelValue within(uint16_t op, uint8_t from, uint8_t to, std::span<const ModelValue> in,
+                  uint64_t result, const Profile& profile) {
+  if (!sdk::is_float(from) && !sdk::is_float(to)) return {result, false};
+  const auto code = static_cast<Op>(op);
+  const auto dtype = static_cast<DType>(to);
+  if (all_known(in) && reference::is_pinned(code, static_cast<DType>(from), dtype, profile))
+    return {result, true};
+  if (to == TN_DTYPE_BOOL || op == TN_OP_CAST) return decide(op, from, to, in, result, profile);
+  Interval x[3];
+  for (size_t k = 0; k < in.size() && k < 3; ++k) x[k] = range_of(in[k], from);
+  // The reference's value is always accepted: the image was computed in double.
+  const Interval image = reference::apply(code, dtype, x, profile);
+  return bounded(result, reference::hull(image, reference::point(to_double(result, to))));
+}
+
+ModelValue compute_exact(uint16_t op, uint8_t from, uint8_t to, std::span<const ModelValue> in,
+                         const ValueRules& rules) {
   const auto bits = [&](size_t k) { return k < in.size() ? in[k].bits : 0; };
   const uint64_t result = evaluate_op(op, from, to, bits(0), bits(1), bits(2));
   if (rules.is_host || !all_known(in)) return {result, all_known(in)};
@@ -93,6 +138,13 @@ ModelValue compute(uint16_t op, uint8_t from, uint8_t to, std::span<const ModelV
                        std::isfinite(value) && sdk::dtype_bytes(to) == 8;
   const auto used = std::span(x, in.size());
   return {result, is_propagated(op, used) || (is_exact(op, x, value, to) && !is_lost)};
+}
+
+ModelValue compute(uint16_t op, uint8_t from, uint8_t to, std::span<const ModelValue> in,
+                   const ValueRules& rules = {}) {
+  const ModelValue exact = compute_exact(op, from, to, in, rules);
+  if (exact.known || rules.is_host || !rules.profile) return exact;
+  return within(op, from, to, in, exact.bits, *rules.profile);
 }
 
 /// No order of the additions rounds.
@@ -128,7 +180,7 @@ ModelValue elementwise(const sdk::ProgramView& program, const tn_op& op,
                        std::span<const ModelValue> operands, const ValueRules& rules) {
   if (op.op == TN_OP_WHERE) {
     const ModelValue& chosen = operands[operands[0].bits ? 1 : 2];
-    return {chosen.bits, operands[0].known && chosen.known};
+    return operands[0].known ? chosen : ModelValue{chosen.bits, false};
   }
   const uint8_t from = program.op(program.operands(op).back()).dtype;
   if (op.op == TN_OP_CAST && op.imm == TN_CAST_BITS) {
@@ -142,19 +194,65 @@ ModelValue elementwise(const sdk::ProgramView& program, const tn_op& op,
     if (op.dtype == TN_DTYPE_BOOL && out.bits > 1) out = {1, false};
     return out;
   }
-  return compute(op.op, from, op.dtype, operands, rules);
+  if (!rules.profile || !(op.flags & (TN_OP_APPROXIMATE | TN_OP_CONTRACT)))
+    return compute(op.op, from, op.dtype, operands, rules);
+  Profile profile = *rules.profile;
+  if (op.flags & TN_OP_APPROXIMATE) profile.strict = false;
+  if (op.flags & TN_OP_CONTRACT)
+    return compute(op.op, from, op.dtype, operands, {.keeps = rules.keeps});
+  return compute(op.op, from, op.dtype, operands, {false, rules.keeps, &profile});
 }
 
 ModelValue reduce_lanes(const tn_op& op, std::span<const ModelValue> lanes,
                         const ValueRules& rules) {
+  const bool rounds = !rules.is_host && sdk::is_float(op.dtype) && op.imm != TN_OP_MAX;
   ModelValue out = lanes[0];
   for (size_t l = 1; l < lanes.size(); ++l) {
     const ModelValue pair[] = {out, lanes[l]};
-    out = compute(static_cast<uint16_t>(op.imm), op.dtype, op.dtype, pair, rules);
+    const ValueRules one_by_one = rounds ? ValueRules{.keeps = rules.keeps} : rules;
+    out = compute(static_cast<uint16_t>(op.imm), op.dtype, op.dtype, pair, one_by_one);
   }
-  if (rules.is_host || !sdk::is_float(op.dtype) || op.imm == TN_OP_MAX) return out;
+  if (!rounds) return out;
   out.known = out.known && op.imm == TN_OP_ADD && adds_exactly(lanes, op.dtype);
-  return out;
+  if (out.known || !rules.profile) return {out.bits, out.known};
+  std::vector<Interval> terms;
+  for (const ModelValue& lane : lanes) terms.push_back(range_of(lane, op.dtype));
+  const auto dtype = static_cast<DType>(op.dtype);
+  const Interval all = op.imm == TN_OP_ADD ? reference::sum(terms, dtype, false, *rules.profile)
+                                           : reference::product(terms, dtype, *rules.profile);
+  return bounded(out.bits, all);
+}
+
+ModelValue dot_sum(const tn_op& op, const ModelValue& start, const DotTerms& terms,
+                   const ValueRules& rules) {
+  const bool is_float = sdk::is_float(op.dtype);
+  bool known = start.known;
+  uint64_t whole = start.bits;
+  double sum = is_float ? to_double(start.bits, op.dtype) : 0;
+  std::vector<double> magnitudes = {sum};
+  for (size_t k = 0; k < terms.x.size(); ++k) {
+    const ModelValue &x = terms.x[k], &y = terms.y[k];
+    known = known && x.known && y.known;
+    if (is_float) {
+      const double a = to_double(x.bits, terms.x_dtype), b = to_double(y.bits, terms.y_dtype);
+      // What a dot product flushes stands in its atom, not in the device's numerics.
+      known = known && is_plain(a, terms.x_dtype) && is_plain(b, terms.y_dtype);
+      magnitudes.push_back(a * b);
+      sum += a * b;
+    } else {
+      whole += convert(x.bits, terms.x_dtype, TN_DTYPE_I64) *
+               convert(y.bits, terms.y_dtype, TN_DTYPE_I64);
+    }
+  }
+  if (!is_float) return {convert(whole, TN_DTYPE_I64, op.dtype), known};
+  if (rules.is_host) return {from_double(sum, op.dtype), known};
+  for (const double term : magnitudes)
+    known = known && is_plain(term, op.dtype) &&
+            to_double(from_double(term, op.dtype), op.dtype) == term;
+  std::vector<ModelValue> products;
+  for (const double term : magnitudes) products.push_back({from_double(term, op.dtype), true});
+  known = known && adds_exactly(products, op.dtype);
+  return {from_double(sum, op.dtype), known};
 }
 
 ModelValue after_atomic(const tn_op& op, const ModelValue& old, const ModelValue& value,
@@ -184,6 +282,14 @@ ModelValue after_atomic(const tn_op& op, const ModelValue& old, const ModelValue
     default:
       fail(ErrorKind::kInvalid, "[program] atomic {} is not modelled", op.imm & 0xff);
   }
+}
+
+bool accepts(uint8_t dtype, const ModelValue& value, uint64_t bits, bool signed_zeros) {
+  if (value.known) return agree(dtype, value.bits, bits, signed_zeros);
+  if (!value.is_bounded) return true;
+  const double got = to_double(bits, dtype);
+  if (std::isnan(got)) return value.range.nan;
+  return value.range.low <= got && got <= value.range.high;
 }
 
 bool agree(uint8_t dtype, uint64_t a, uint64_t b, bool signed_zeros) {

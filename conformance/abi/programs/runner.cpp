@@ -7,9 +7,10 @@
 #include <memory>
 
 #include "conformance/abi/programs/model_cooperation.hpp"
+#include "conformance/abi/programs/stand_ins.hpp"
 #include "conformance/abi/programs/twin.hpp"
 #include "conformance/abi/saved.hpp"
-#include "conformance/cases/abi/patterns/matrix_program.hpp"
+#include "conformance/cases/abi/patterns/made_program.hpp"
 #include "conformance/cases/abi/program_data.hpp"
 #include "conformance/cases/abi/programs.hpp"
 #include "conformance/cases/abi/scalars.hpp"
@@ -43,12 +44,24 @@ ExecutableHandle compile(const OpenDevice& device, const sdk::Program& program, 
   return std::move(loaded.executable);
 }
 
+/// What the device declares of its numbers.
+Profile profile_of(const OpenDevice& device) {
+  const tn_properties& p = device.properties();
+  Profile out;
+  out.strict = p.accuracy == TN_ACCURACY_STRICT;
+  out.numerics = p.numerics;
+  std::ranges::copy(p.native_ops, out.native_ops.begin());
+  for (size_t dtype = 0; dtype < out.arithmetic.size(); ++dtype)
+    out.arithmetic[dtype] = device.dtype_flags(static_cast<uint32_t>(dtype)) & TN_DTYPE_ARITHMETIC;
+  return out;
+}
+
 /// A launch of a program on memory of its own.
 class ProgramRun {
  public:
-  ProgramRun(const OpenDevice& device, const sdk::Program& program, const SequenceStep& step,
-             uint64_t seed)
-      : device_(device), program_(program.view()), seed_(seed) {
+  ProgramRun(const OpenDevice& device, const Profile& profile, const sdk::Program& program,
+             const SequenceStep& step, uint64_t seed)
+      : device_(device), profile_(profile), program_(program.view()), seed_(seed) {
     for (size_t axis = 0; axis < 3; ++axis)
       grid_[axis] = static_cast<uint32_t>(std::clamp<int64_t>(number(step, axis), 0, kMostGroups));
     place();
@@ -58,7 +71,7 @@ class ProgramRun {
 
   /// What it means.
   ProgramModel model() const {
-    const ModelRules rules{.keeps = keeps()};
+    const ModelRules rules{.keeps = keeps(), .profile = &profile_};
     CooperationModel out(program_, contents(), grid_, rules, device_.atoms());
     out.run();
     return ProgramModel(std::move(out));
@@ -149,6 +162,13 @@ class ProgramRun {
                           {block[0], block[1], block[2]}, arguments_);
   }
 
+  static std::string expected_text(const ModelValue& value, uint8_t dtype) {
+    const std::string text = scalar_text(value.bits, dtype);
+    if (value.known) return text;
+    return fmt::format("{} (from {} to {}{})", text, value.range.low, value.range.high,
+                       value.range.nan ? ", or NaN" : "");
+  }
+
   /// Of the buffers, which one is wrong where; without a text if none is.
   Finding wrong_elements(const ProgramModel& model, const std::vector<uint8_t>& after) const {
     const bool signed_zeros = !(device_.properties().numerics & TN_NUMERICS_NO_SIGNED_ZERO);
@@ -158,14 +178,14 @@ class ProgramRun {
       uint64_t wrong = 0, first = 0;
       for (uint64_t e = 0; is_buffer(i) && e < param.count; ++e) {
         const ModelValue& value = model.memory(i).value(e);
-        if (!value.known || agree(dtype, value.bits, get(after, i, e), signed_zeros)) continue;
+        if (accepts(dtype, value, get(after, i, e), signed_zeros)) continue;
         if (wrong++ == 0) first = e;
       }
       if (wrong)
         return {"mismatch",
                 fmt::format("{} [{}]: expected {}, got {}; {} of {} elements differ",
                             program_.string(param.name), first,
-                            scalar_text(model.memory(i).value(first).bits, dtype),
+                            expected_text(model.memory(i).value(first), dtype),
                             scalar_text(get(after, i, first), dtype), wrong, param.count),
                 std::string(program_.string(param.name)), first};
     }
@@ -207,6 +227,7 @@ class ProgramRun {
   }
 
   const OpenDevice& device_;
+  const Profile& profile_;
   sdk::ProgramView program_;
   uint64_t seed_;
   MemoryHandle memory_;
@@ -259,8 +280,13 @@ struct Part {
 class ProgramRuns {
  public:
   ProgramRuns(const OpenDevice& device, const SequenceStep& step)
-      : device_(device), step_(step), flags_(number(step, 4)) {
-    parts_.push_back(part_of(program_of(step)));
+      : device_(device), profile_(profile_of(device)), step_(step), flags_(number(step, 4)) {
+    sdk::Program program = program_of(step);
+    StandIns other =
+        with_stand_ins(program.view(), [&](tn_opcode op) { return device.claims(op); });
+    stand_ins_ = std::move(other.changes);
+    parts_.push_back(
+        part_of(other.program.empty() ? std::move(program) : std::move(other.program)));
   }
 
   LeftOut run() {
@@ -272,6 +298,7 @@ class ProgramRuns {
     } catch (const ProgramTooLong& error) {
       return {error.what(), true};
     } catch (const Error& error) {
+      if (!stand_ins_.empty()) return {fmt::format("with {}: {}", stand_ins_, error.what())};
       throw IllegalCase{std::string(kProgramKind), error.what()};
     }
     if (flags_ & kTwin) add_twin();
@@ -310,7 +337,7 @@ class ProgramRuns {
     const int64_t launches = step_.numbers.size() > 5 ? number(step_, 5) : usual;
     for (int64_t i = 0; i < std::clamp<int64_t>(launches, 1, kMostLaunches); ++i)
       part.runs.push_back(std::make_unique<ProgramRun>(
-          device_, part.program, step_, static_cast<uint64_t>(number(step_, 3) + i)));
+          device_, profile_, part.program, step_, static_cast<uint64_t>(number(step_, 3) + i)));
     return part;
   }
 
@@ -394,6 +421,7 @@ class ProgramRuns {
       if (parts_.size() > 1)
         where += fmt::format("{}beside a twin ({}): ", part.change.empty() ? "" : "of the twin, ",
                              parts_[1].change);
+      if (!stand_ins_.empty()) where = fmt::format("with {}: {}", stand_ins_, where);
       Finding told = finding;
       told.text = where + finding.text;
       throw told;
@@ -401,8 +429,10 @@ class ProgramRuns {
   }
 
   const OpenDevice& device_;
+  const Profile profile_;
   const SequenceStep& step_;
   const int64_t flags_;
+  std::string stand_ins_;  ///< for ops that are not claimed
   std::deque<Part> parts_;
   std::vector<tn_command> commands_;
 };
@@ -425,18 +455,19 @@ LeftOut run_program(const OpenDevice& device, const SequenceStep& step) {
   return runs_of(device, step).run();
 }
 
-LeftOut run_matrix(const OpenDevice& device, const SequenceStep& step) {
+LeftOut run_made(const OpenDevice& device, const SequenceStep& step) {
+  const AtomFamily& family = *find_atom_family(step.verb);
   std::vector<tn_matrix_atom> atoms;
   for (const tn_matrix_atom& atom : device.atoms())
     // One that truncates may be off by an ULP a term: the judge of kernels knows by how much.
-    if (atom.scope == TN_SCOPE_SUBGROUP && !(atom.numerics & TN_ATOM_TRUNCATES))
+    if (atom.scope == static_cast<uint32_t>(family.scope) && !(atom.numerics & TN_ATOM_TRUNCATES))
       atoms.push_back(atom);
-  if (atoms.empty() || !device.claims(TN_OP_MATRIX_MULTIPLY))
-    return {"the device claims no exact matrix atoms of a subgroup"};
+  if (atoms.empty() || !device.claims(family.op))
+    return {fmt::format("the device claims no exact atoms for {}", family.verb)};
   const tn_matrix_atom& atom = atoms[static_cast<uint64_t>(number(step, 0)) % atoms.size()];
-  const MatrixRow& row = kMatrixRows[static_cast<uint64_t>(number(step, 1)) % kMatrixRows.size()];
+  const AtomRow& row = family.rows[static_cast<uint64_t>(number(step, 1)) % family.rows.size()];
   try {
-    return run_program(device, matrix_program(atom, row, number(step, 2)));
+    return run_program(device, family.make(atom, row.uses, number(step, 2)));
   } catch (const Finding& finding) {
     const auto dtype = [](uint32_t code) { return sdk::dtype_text(static_cast<uint8_t>(code)); };
     throw Finding{finding.kind,

@@ -25,7 +25,7 @@ struct LeftOut {
 /// holds it against those that a text can break, and the model against races, indices outside and
 /// threads that come alone where all must. Neither shares anything with what draws programs.
 LeftOut run_program(const OpenDevice& device, const SequenceStep& step);
-/// The same of a step `matrix`, whose program is made for an atom of the device.
-LeftOut run_matrix(const OpenDevice& device, const SequenceStep& step);
+/// The same of a step whose program is made for an atom of the device (patterns/made_program.hpp).
+LeftOut run_made(const OpenDevice& device, const SequenceStep& step);
 
 }  // namespace tenon::conformance::abi::programs

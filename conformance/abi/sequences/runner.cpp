@@ -75,7 +75,7 @@ bool SequenceRunner::run_step(const SequenceStep& step) {
   const Numbers numbers{step.numbers};
   if (is_program(step) || is_made_program(step)) {
     programs::LeftOut left_out = is_program(step) ? programs::run_program(seat(0).opened, step)
-                                                  : programs::run_matrix(seat(0).opened, step);
+                                                  : programs::run_made(seat(0).opened, step);
     const bool ran = left_out.why.empty();
     if (!ran && (left_out.too_long || !left_out_.too_long)) left_out_ = std::move(left_out);
     return ran;

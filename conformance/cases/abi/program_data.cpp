@@ -30,6 +30,13 @@ uint64_t key_of(std::string_view name) {
   return key;
 }
 
+/// A float of about 1 to 2^8 with all its digits: sums and products of such round.
+uint64_t ordinary_input(uint64_t random, uint8_t dtype) {
+  const double digits = 1 + std::ldexp(static_cast<double>(random % (uint64_t{1} << 52)), -52);
+  const int exponent = static_cast<int>(random >> 52 & 7);
+  return from_double(std::ldexp(random >> 56 & 1 ? -digits : digits, exponent), dtype);
+}
+
 int64_t whole_input(uint64_t random) {
   constexpr int64_t kSpecial[] = {INT64_MIN, INT64_MAX, INT32_MIN, INT32_MAX, UINT32_MAX, -128,
                                   127,       255,       32767,     -32768,    65535,      31,
@@ -64,6 +71,8 @@ uint64_t program_input(uint64_t seed, std::string_view name, uint8_t dtype, uint
   const uint64_t random = mix(mix(seed, key_of(name)), i);
   if (dtype == TN_DTYPE_BOOL) return random & 1;
   if (name.starts_with("edge_")) {
+    const uint64_t other = mix(random, 9);
+    if (sdk::is_float(dtype) && other % 3 == 0) return ordinary_input(other / 3, dtype);
     const auto& edges = graphs::boundary_values(static_cast<DType>(dtype));
     return edges[random % edges.size()];
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "conformance/cases/abi/patterns/made_program.hpp"
 #include "core/support/error.hpp"
 #include "sdk/program/text.hpp"
 
@@ -17,6 +18,8 @@ Sequence draw_programs(Choices& choices) {
   }
   return out;
 }
+
+bool is_made_program(const SequenceStep& step) { return find_atom_family(step.verb) != nullptr; }
 
 bool is_programs(const Sequence& sequence) {
   return !sequence.steps.empty() &&

@@ -34,8 +34,8 @@ Sequence draw_programs(Choices& choices);
 inline constexpr std::string_view kProgramKind = "program";
 
 inline bool is_program(const SequenceStep& step) { return step.verb == "program"; }
-/// A program that is made for the device: a step `matrix ATOM ROW SEED` (patterns/matrix.cpp).
-inline bool is_made_program(const SequenceStep& step) { return step.verb == "matrix"; }
+/// A program that is made for the device (patterns/made_program.hpp).
+bool is_made_program(const SequenceStep& step);
 /// Whether it is made of programs alone, of both kinds.
 bool is_programs(const Sequence& sequence);
 /// Of a step. Throws kInvalid.

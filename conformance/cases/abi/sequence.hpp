@@ -38,7 +38,7 @@ namespace tenon::conformance::abi {
 ///   huge D                         bytes beyond 2 GiB and 4 GiB of one slab
 ///   end SEED                       the order in which all is destroyed
 ///   program X Y Z SEED FLAGS LAUNCHES   a grid; the program is the step's text, see programs.hpp
-///   matrix ATOM ROW SEED           a program of an atom that the device has
+///   matrix ATOM ROW SEED           a program of an atom that the device has; so tiles, dot
 struct SequenceStep {
   std::string verb;
   std::vector<int64_t> numbers;

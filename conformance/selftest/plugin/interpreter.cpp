@@ -308,6 +308,9 @@ void Interpreter::compute(uint32_t i) {
     case TN_OP_SUBGROUP_BROADCAST:
       exchange(i);
       return;
+    case TN_OP_DOT:
+      dot(i);
+      return;
     default:
       break;
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "conformance/selftest/plugin/code.hpp"
@@ -62,6 +63,11 @@ class Interpreter {
   void arrive(uint64_t most);
   void matrix_access(uint32_t i, const Mask& mask);
   void matrix_multiply(uint32_t i, const Mask& mask);
+  bool skips_subgroup(uint32_t first) const;
+  /// An operand that stays in shared memory: where it is, and its elements, row by row.
+  void name_tile(uint32_t i, const Mask& mask);
+  std::vector<uint64_t> read_tile(uint32_t value, uint32_t first);
+  void dot(uint32_t i);
 
   // access.cpp
   std::span<std::byte> memory(uint32_t param_value, uint32_t thread);
@@ -92,9 +98,10 @@ class Interpreter {
   bool spills_wide_ = false;
   bool odd_launch_ = false;
   std::vector<Pending> pending_;
-  std::vector<LateCopy> copies_;               ///< of no group yet
-  std::vector<std::vector<LateCopy>> groups_;  ///< the oldest first
-  std::map<uint32_t, bool> ended_;             ///< loops by their condition
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint64_t>> taken_;  ///< tiles, when named
+  std::vector<LateCopy> copies_;                                          ///< of no group yet
+  std::vector<std::vector<LateCopy>> groups_;                             ///< the oldest first
+  std::map<uint32_t, bool> ended_;  ///< loops by their condition
 };
 
 }  // namespace tenon::planted

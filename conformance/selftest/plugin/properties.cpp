@@ -2,6 +2,8 @@
 // What the device says it can do: such that tails, vectors, threads, barriers and results in two
 // stages occur in programs of small cases.
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "conformance/selftest/plugin/atoms.hpp"
 #include "conformance/selftest/plugin/device.hpp"
@@ -25,12 +27,19 @@ bool is_of_class(Variant variant, std::string_view kind) {
 bool has_matrices(Variant variant) {
   return variant == Variant::matrices || is_of_class(variant, "matrix atoms");
 }
+bool has_tiles(Variant variant) {
+  return variant == Variant::tiles || is_of_class(variant, "tiles");
+}
+bool has_dots(Variant variant) {
+  return variant == Variant::dots || is_of_class(variant, "dot products");
+}
 bool has_copies(Variant variant) {
   return variant == Variant::matrices || is_of_class(variant, "cooperation");
 }
 bool has_subgroups(Variant variant) {
   return variant == Variant::subgroups || variant == Variant::reduce_workgroup ||
-         variant == Variant::shuffle_in_region || has_matrices(variant) || has_copies(variant);
+         variant == Variant::shuffle_in_region || has_matrices(variant) || has_tiles(variant) ||
+         has_copies(variant);
 }
 
 }  // namespace
@@ -51,10 +60,15 @@ std::unique_ptr<const sdk::PropertyTable> make_properties(Variant variant) {
     table->fields().subgroup_max = 32;
   }
   if (has_copies(variant)) table->claim(sdk::kAsyncOps);
-  if (has_matrices(variant)) {
-    table->claim(sdk::kMatrixOps);
-    for (const tn_matrix_atom& atom : kAtoms) table->add_atom(atom);
-  }
+  if (has_matrices(variant) || has_tiles(variant)) table->claim(sdk::kMatrixOps);
+  const auto add_atoms = [&](bool has, std::span<const tn_matrix_atom> atoms) {
+    for (const tn_matrix_atom& atom : atoms)
+      if (has) table->add_atom(atom);
+  };
+  add_atoms(has_matrices(variant), kAtoms);
+  add_atoms(has_tiles(variant), kTileAtoms);
+  add_atoms(has_dots(variant), kDots);
+  if (has_dots(variant)) table->claim(std::array{TN_OP_DOT});
   table->add_memory(sdk::host_memory_space(variant == Variant::large_alignment ? 4096 : 64));
   const uint32_t threads = tiny ? 4 : 64;
   table->workgroup(threads, threads, threads, threads);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Peephole rewrites that are wrong for some operands: what an optimiser takes an idiom for.
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "conformance/selftest/plugin/index_form.hpp"
@@ -141,6 +142,58 @@ bool is_zero(const Peephole& p, size_t k) {
   return p.is_constant(p.step.operands[k]) && p.constant(k) == 0;
 }
 
+// ---- One op of another -------------------------------------------------------------------------
+
+bool is_within(const Peephole& p, uint16_t region) {
+  const auto at = static_cast<uint32_t>(&p.step - p.code.steps.data());
+  for (uint32_t i = 0; i < at; ++i)
+    if (p.code.steps[i].op == region && p.code.steps[i].closes > at) return true;
+  return false;
+}
+
+void max_of_difference(const Peephole& p) {
+  if (p.step.op != TN_OP_MAX || p.step.operands.size() != 2 || p.operand(0).op != TN_OP_SUB) return;
+  if (p.step.dtype == TN_DTYPE_U8) p.become_op(TN_OP_MAX, TN_DTYPE_I8, p.step.operands);
+  if (p.step.dtype == TN_DTYPE_U16) p.become_op(TN_OP_MAX, TN_DTYPE_I16, p.step.operands);
+}
+
+/// A where whose function sees the narrow bits alone.
+void widen_where(const Peephole& p) {
+  if (p.step.op != TN_OP_CAST || p.operand(0).op != TN_OP_WHERE ||
+      p.operand(0).dtype != TN_DTYPE_I8)
+    return;
+  if (sdk::is_integer(p.step.dtype) && p.step.bytes > 1)
+    p.become_op(TN_OP_CAST, TN_DTYPE_U8, p.step.operands);
+}
+
+uint64_t floor_f64(uint64_t a, uint64_t, uint64_t) {
+  return std::bit_cast<uint64_t>(std::floor(std::bit_cast<double>(a)));
+}
+
+uint64_t exp2_far(uint64_t a, uint64_t, uint64_t) {
+  const float x = std::bit_cast<float>(static_cast<uint32_t>(a));
+  const auto right = static_cast<float>(std::exp2(static_cast<double>(x)));
+  const bool is_plain = right >= 0x1p-120f && right <= 0x1p120f;
+  return std::bit_cast<uint32_t>(is_plain ? right * (1 + 0x1p-18f) : right);
+}
+
+uint64_t truncated_f32(uint64_t a, uint64_t, uint64_t b) {
+  const auto number = [](uint64_t bits) {
+    return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  };
+  const double exact = number(a) + number(b);
+  auto sum = static_cast<float>(exact);
+  if (std::isfinite(exact) && std::fabs(static_cast<double>(sum)) > std::fabs(exact))
+    sum = std::nextafter(sum, 0.0f);
+  return std::bit_cast<uint32_t>(sum);
+}
+
+uint64_t log2_through_bf16(uint64_t a, uint64_t, uint64_t) {
+  const double y = std::log2(sdk::to_double(a, TN_DTYPE_F16));
+  return sdk::from_double(sdk::to_double(sdk::from_double(y, TN_DTYPE_BF16), TN_DTYPE_BF16),
+                          TN_DTYPE_F16);
+}
+
 struct Rewrite {
   Variant variant;
   void (*apply)(const Peephole&);
@@ -182,6 +235,59 @@ constexpr Rewrite kRewrites[] = {
     {Variant::add_zero_same,
      [](const Peephole& p) {
        if (p.step.op == TN_OP_ADD && p.is_float() && is_zero(p, 1)) p.become(p.step.operands[0]);
+     }},
+    {Variant::max_of_difference, max_of_difference},
+    {Variant::and_of_neg_x3,
+     [](const Peephole& p) {
+       if (p.step.op == TN_OP_AND && p.step.lanes == 3 && p.operand(0).op == TN_OP_NEG)
+         p.step.operands[0] = p.operand(0).operands[0];
+     }},
+    {Variant::wide_of_where_i8, widen_where},
+    {Variant::shr_of_xor_i64,
+     [](const Peephole& p) {
+       if (p.step.op == TN_OP_SHR && p.step.dtype == TN_DTYPE_I64 && p.operand(0).op == TN_OP_XOR)
+         p.become_op(TN_OP_SHR, TN_DTYPE_U64, p.step.operands);
+     }},
+    {Variant::trunc_of_product,
+     [](const Peephole& p) {
+       if (p.step.op == TN_OP_TRUNC && p.step.dtype == TN_DTYPE_F64 && p.operand(0).op == TN_OP_MUL)
+         p.become(floor_f64, p.step.operands);
+     }},
+    {Variant::or_of_equals_else,
+     [](const Peephole& p) {
+       if (p.step.op == TN_OP_OR && p.step.dtype == TN_DTYPE_BOOL &&
+           p.operand(0).op == TN_OP_CMPEQ && is_within(p, TN_OP_ELSE))
+         p.become_op(TN_OP_XOR, TN_DTYPE_BOOL, p.step.operands);
+     }},
+    {Variant::mod_of_scalar_loop,
+     [](const Peephole& p) {
+       if (p.step.op == TN_OP_MOD && p.step.dtype == TN_DTYPE_I32 &&
+           p.operand(1).op == TN_OP_PARAM && is_within(p, TN_OP_LOOP))
+         p.become(
+             [](uint64_t a, uint64_t b, uint64_t) -> uint64_t {
+               const auto x = static_cast<int32_t>(a), y = static_cast<int32_t>(b);
+               if (y == 0) return a;
+               const int64_t rest = int64_t{x} % y;
+               return static_cast<uint32_t>(rest < 0 ? -rest : rest);
+             },
+             p.step.operands);
+     }},
+    {Variant::exp2_of_difference,
+     [](const Peephole& p) {
+       if (p.step.op == TN_OP_EXP2 && p.step.dtype == TN_DTYPE_F32 && p.operand(0).op == TN_OP_SUB)
+         p.become(exp2_far, p.step.operands);
+     }},
+    {Variant::bits_of_sum,
+     [](const Peephole& p) {
+       const bool is_bits = p.step.op == TN_OP_CAST && p.step.imm == TN_CAST_BITS;
+       if (!is_bits || p.operand(0).op != TN_OP_ADD || p.operand(0).dtype != TN_DTYPE_F32) return;
+       const auto& terms = p.operand(0).operands;
+       p.become(truncated_f32, {terms[0], terms[0], terms[1]});
+     }},
+    {Variant::log2_of_max,
+     [](const Peephole& p) {
+       if (p.step.op == TN_OP_LOG2 && p.step.dtype == TN_DTYPE_F16 && p.operand(0).op == TN_OP_MAX)
+         p.become(log2_through_bf16, p.step.operands);
      }},
 };
 

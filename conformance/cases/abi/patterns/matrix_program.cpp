@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "conformance/cases/abi/patterns/matrix_program.hpp"
-
+// Programs of one matrix atom of a subgroup each.
+#include "conformance/cases/abi/patterns/made_program.hpp"
 #include "conformance/cases/abi/patterns/program_kit.hpp"
 
 namespace tenon::conformance::abi {
@@ -8,44 +8,115 @@ namespace {
 
 using Value = ProgramKit::Value;
 
+/// What a program does otherwise than load a and b row by row, multiply once onto zeros, and store.
+enum MatrixUse : uint32_t {
+  kTransposedA = 1,
+  kTransposedB = 2,
+  kTransposedC = 4,        ///< where it is loaded, and where it is stored
+  kWideStrides = 8,        ///< rows further apart than they are long
+  kLoadsC = 16,            ///< the sum begins with what memory has
+  kInPlace = 32,           ///< and is stored where that was
+  kUsedAgain = 64,         ///< operands of one multiplication in a second one
+  kChained = 128,          ///< sums onto sums, in a loop over k
+  kOnFragments = 256,      ///< elementwise ops between
+  kTwoSubgroups = 512,     ///< each with its own matrices
+  kShared = 1024,          ///< a and b from shared memory, which all threads fill before a barrier
+  kInBranch = 2048,        ///< under a condition that is equal in each subgroup, two-sided
+  kHandedOver = 4096,      ///< each subgroup fills the tiles of the other one
+  kRefilled = 8192,        ///< in a loop, with a barrier before and after each use
+  kThroughShared = 16384,  ///< a product goes to the other subgroup, which adds its own
+  kInGroupBranch = 32768   ///< under a condition that is equal in each workgroup, two-sided
+};
+
+constexpr AtomRow kMatrixRows[] = {
+    {"plain", 0},
+    {"a_transposed", kTransposedA},
+    {"b_transposed", kTransposedB},
+    {"c_transposed", kTransposedC | kLoadsC},
+    {"all_transposed", kTransposedA | kTransposedB | kTransposedC | kLoadsC},
+    {"strides", kWideStrides | kLoadsC},
+    {"strides_transposed", kWideStrides | kTransposedA | kTransposedB | kTransposedC},
+    {"accumulates", kLoadsC},
+    {"in_place", kLoadsC | kInPlace},
+    {"in_place_transposed", kLoadsC | kInPlace | kTransposedC},
+    {"used_again", kUsedAgain},
+    {"used_again_in_place", kUsedAgain | kLoadsC | kInPlace},
+    {"loop", kChained},
+    {"loop_transposed", kChained | kTransposedA | kTransposedB | kWideStrides},
+    {"on_fragments", kOnFragments | kLoadsC},
+    {"two_subgroups", kTwoSubgroups | kLoadsC},
+    {"shared", kShared},
+    {"shared_transposed", kShared | kTransposedA | kTransposedB},
+    {"branch", kTwoSubgroups | kInBranch},
+    {"branch_used_again", kTwoSubgroups | kInBranch | kUsedAgain},
+    {"two_shared", kTwoSubgroups | kShared | kLoadsC},
+    {"two_shared_transposed", kTwoSubgroups | kShared | kTransposedA | kTransposedB | kWideStrides},
+    {"two_shared_loop", kTwoSubgroups | kShared | kChained},
+    {"handed_over", kTwoSubgroups | kShared | kHandedOver},
+    {"handed_over_transposed", kTwoSubgroups | kShared | kHandedOver | kTransposedA | kTransposedC},
+    {"refilled", kShared | kChained | kRefilled},
+    {"refilled_by_other", kTwoSubgroups | kShared | kChained | kRefilled | kHandedOver},
+    {"through_shared", kTwoSubgroups | kThroughShared},
+    {"through_shared_transposed", kTwoSubgroups | kThroughShared | kTransposedC | kWideStrides},
+    {"all_through_shared", kTwoSubgroups | kShared | kHandedOver | kThroughShared},
+    {"group_branch", kTwoSubgroups | kInGroupBranch | kLoadsC},
+    {"group_branch_shared", kTwoSubgroups | kInGroupBranch | kShared | kHandedOver},
+    {"group_branch_refilled", kInGroupBranch | kShared | kChained | kRefilled},
+    {"group_branch_through_shared", kTwoSubgroups | kInGroupBranch | kThroughShared},
+};
+
 constexpr int64_t kMatrixSteps = 3;  ///< of k, where the sums are chained
 
 class MatrixProgram {
  public:
   MatrixProgram(const tn_matrix_atom& atom, uint32_t uses)
-      : atom_(atom), uses_(uses), kit_("matrix") {}
+      : atom_(atom),
+        uses_(uses),
+        groups_(uses & kInGroupBranch ? 2 : 1),
+        subgroups_(uses & kTwoSubgroups ? 2 : 1),
+        steps_(uses & kChained ? kMatrixSteps : 1),
+        kit_("matrix") {}
 
   SequenceStep draw(int64_t seed) {
-    const int64_t subgroups = has(kTwoSubgroups) ? 2 : 1, steps = has(kChained) ? kMatrixSteps : 1;
-    kit_.builder.workgroup(atom_.subgroup * static_cast<uint32_t>(subgroups), 1, 1);
+    kit_.builder.workgroup(atom_.subgroup * static_cast<uint32_t>(subgroups_), 1, 1);
     kit_.builder.subgroup(atom_.subgroup);
     constexpr uint32_t kBoth = TN_ACCESS_READ | TN_ACCESS_WRITE;
-    const auto count = [&](int64_t size, int64_t times) { return uint64_t(size * times); };
-    const int64_t a_size = size_of(TN_MATRIX_A), b_size = size_of(TN_MATRIX_B),
-                  c_size = size_of(TN_MATRIX_C);
+    const int64_t all = groups_ * subgroups_;
+    const auto count = [&](uint64_t role, int64_t times) {
+      return uint64_t(size_of(role) * times);
+    };
     out_ = kit_.builder.buffer("out", dtype_of(TN_MATRIX_C), kBoth,
-                               count(c_size, subgroups * (has(kUsedAgain) ? 2 : 1)), kAlignment);
+                               count(TN_MATRIX_C, all * (has(kUsedAgain) ? 2 : 1)), kAlignment);
     // Of what a wide sum holds and a narrow one does not.
     const bool is_wide = sdk::dtype_bytes(static_cast<uint8_t>(atom_.accumulator_dtype)) >= 4;
     a_ = kit_.builder.buffer(is_wide ? "large_a" : "small_a", dtype_of(TN_MATRIX_A), TN_ACCESS_READ,
-                             count(a_size, subgroups * steps), kAlignment);
+                             count(TN_MATRIX_A, all * steps_), kAlignment);
     b_ = kit_.builder.buffer(is_wide ? "large_b" : "small_b", dtype_of(TN_MATRIX_B), TN_ACCESS_READ,
-                             count(b_size, subgroups * steps), kAlignment);
+                             count(TN_MATRIX_B, all * steps_), kAlignment);
     if (has(kLoadsC) && !has(kInPlace))
       c_ = kit_.builder.buffer("small_c", dtype_of(TN_MATRIX_C), TN_ACCESS_READ,
-                               count(c_size, subgroups), kAlignment);
+                               count(TN_MATRIX_C, all), kAlignment);
     else
       c_ = out_;
-    if (has(kShared)) copy_to_shared(a_size, b_size);
-    const Value subgroup = kit_.builder.index(TN_AXIS_SUBGROUP, TN_DTYPE_I32);
-    if (has(kInBranch)) kit_.builder.begin_if(kit_.less(subgroup, kit_.whole(1)));
-    compute(subgroup, steps, subgroups);
-    if (has(kInBranch)) {
-      kit_.builder.begin_else();
-      compute(subgroup, steps, subgroups);
-      kit_.builder.end();
+    const int64_t tiles = subgroups_ * (has(kRefilled) ? 1 : steps_);
+    if (has(kShared)) {
+      tile_a_ = allocate("tile_a", TN_MATRIX_A, tiles);
+      tile_b_ = allocate("tile_b", TN_MATRIX_B, tiles);
     }
-    return kit_.step(1, seed);
+    if (has(kThroughShared)) tile_c_ = allocate("tile_c", TN_MATRIX_C, subgroups_);
+    subgroup_ = kit_.builder.index(TN_AXIS_SUBGROUP, TN_DTYPE_I32);
+    const Value group = kit_.builder.index(TN_AXIS_GRID_X, TN_DTYPE_I32);
+    place_ = kit_.plus(kit_.times(group, kit_.whole(subgroups_)), subgroup_);
+    if (has(kInBranch) || has(kInGroupBranch)) {
+      kit_.builder.begin_if(kit_.less(has(kInBranch) ? subgroup_ : group, kit_.whole(1)));
+      compute();
+      kit_.builder.begin_else();
+      compute();
+      kit_.builder.end();
+    } else {
+      compute();
+    }
+    return kit_.step(groups_, seed);
   }
 
  private:
@@ -86,51 +157,77 @@ class MatrixProgram {
     return kit_.builder.op(TN_OP_MATRIX_LOAD, dtype_of(role), lanes(role),
                            {memory, at, kit_.whole(stride(role))}, imm(role));
   }
-  void store(Value at, Value fragment) {
+  void store(Value memory, Value at, Value fragment) {
     kit_.builder.op(TN_OP_MATRIX_STORE, TN_DTYPE_VOID, 0,
-                    {out_, at, kit_.whole(stride(TN_MATRIX_C)), fragment}, imm(TN_MATRIX_C));
+                    {memory, at, kit_.whole(stride(TN_MATRIX_C)), fragment}, imm(TN_MATRIX_C));
   }
+  void store(Value at, Value fragment) { store(out_, at, fragment); }
   Value multiply(Value a, Value b, Value c) {
     return kit_.builder.op(TN_OP_MATRIX_MULTIPLY, dtype_of(TN_MATRIX_C), lanes(TN_MATRIX_C),
                            {a, b, c}, atom_.id);
   }
-
-  /// By the threads of the workgroup, one element after the other.
-  void copy_to_shared(int64_t a_size, int64_t b_size) {
-    const Value thread = kit_.builder.index(TN_AXIS_BLOCK_X, TN_DTYPE_I32);
-    const auto copy = [&](Value& from, const char* name, uint64_t role, int64_t size) {
-      const Value to =
-          kit_.builder.allocate(name, dtype_of(role), TN_SPACE_SHARED, uint64_t(size), kAlignment);
-      const Value i = kit_.builder.begin_loop(thread, kit_.whole(size), kit_.whole(atom_.subgroup));
-      kit_.store(to, i, kit_.load(from, i));
-      kit_.builder.end();
-      from = to;
-    };
-    copy(a_, "tile_a", TN_MATRIX_A, a_size);
-    copy(b_, "tile_b", TN_MATRIX_B, b_size);
-    kit_.builder.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, TN_SCOPE_BLOCK);
+  Value allocate(const char* name, uint64_t role, int64_t count) {
+    return kit_.builder.allocate(name, dtype_of(role), TN_SPACE_SHARED,
+                                 uint64_t(size_of(role) * count), kAlignment);
+  }
+  void barrier() { kit_.builder.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, TN_SCOPE_BLOCK); }
+  Value other_subgroup() {
+    return kit_.plus(kit_.whole(subgroups_ - 1), kit_.times(subgroup_, kit_.whole(-1)));
+  }
+  Value other_place() {
+    return kit_.plus(kit_.plus(place_, other_subgroup()), kit_.times(subgroup_, kit_.whole(-1)));
   }
 
-  void compute(Value subgroup, int64_t steps, int64_t subgroups) {
-    const auto first = [&](uint64_t role, int64_t times) {
-      return kit_.times(subgroup, kit_.whole(size_of(role) * times));
-    };
-    const Value c_at = first(TN_MATRIX_C, 1);
+  /// `count` matrices of each subgroup, by its threads, one element after the other; or by those of
+  /// the other subgroup. `step`: the first of them in the buffer, of all.
+  void fill_tiles(int64_t count, Value step) {
+    const bool is_other = has(kHandedOver);
+    const Value lane = kit_.builder.index(TN_AXIS_SUBGROUP_LANE, TN_DTYPE_I32);
+    const Value to_subgroup = is_other ? other_subgroup() : subgroup_;
+    const Value from_place = is_other ? other_place() : place_;
+    for (const uint64_t role : {TN_MATRIX_A, TN_MATRIX_B}) {
+      const int64_t size = size_of(role);
+      const Value from = kit_.plus(kit_.times(from_place, kit_.whole(size * steps_)),
+                                   kit_.times(step, kit_.whole(size)));
+      const Value to = kit_.times(to_subgroup, kit_.whole(size * count));
+      const Value i =
+          kit_.builder.begin_loop(lane, kit_.whole(size * count), kit_.whole(atom_.subgroup));
+      kit_.store(role == TN_MATRIX_A ? tile_a_ : tile_b_, kit_.plus(to, i),
+                 kit_.load(role == TN_MATRIX_A ? a_ : b_, kit_.plus(from, i)));
+      kit_.builder.end();
+    }
+    barrier();
+  }
+
+  /// A fragment of the subgroup's own matrix number `step`.
+  Value factor(uint64_t role, Value step) {
+    const bool is_a = role == TN_MATRIX_A;
+    const int64_t size = size_of(role);
+    if (has(kRefilled))
+      return load(is_a ? tile_a_ : tile_b_, role, kit_.times(subgroup_, kit_.whole(size)));
+    const Value first = kit_.times(has(kShared) ? subgroup_ : place_, kit_.whole(size * steps_));
+    const Value memory = has(kShared) ? is_a ? tile_a_ : tile_b_ : is_a ? a_ : b_;
+    return load(memory, role, kit_.plus(first, kit_.times(step, kit_.whole(size))));
+  }
+
+  void compute() {
+    const Value none = kit_.whole(0);
+    if (has(kShared) && !has(kRefilled)) fill_tiles(steps_, none);
+    const int64_t c_size = size_of(TN_MATRIX_C);
+    const Value c_at = kit_.times(place_, kit_.whole(c_size));
     Value sum = has(kLoadsC) ? load(c_, TN_MATRIX_C, c_at)
                              : kit_.number(dtype_of(TN_MATRIX_C), 0, lanes(TN_MATRIX_C));
-    Value a_at = first(TN_MATRIX_A, steps), b_at = first(TN_MATRIX_B, steps);
     if (has(kChained)) {
       const Value initial[] = {sum};
-      const Value loop =
-          kit_.builder.begin_loop(kit_.whole(0), kit_.whole(steps), kit_.whole(1), initial);
-      a_at = kit_.plus(a_at, kit_.times(loop, kit_.whole(size_of(TN_MATRIX_A))));
-      b_at = kit_.plus(b_at, kit_.times(loop, kit_.whole(size_of(TN_MATRIX_B))));
+      const Value loop = kit_.builder.begin_loop(none, kit_.whole(steps_), kit_.whole(1), initial);
+      if (has(kRefilled)) fill_tiles(1, loop);
       const Value next[] = {
-          multiply(load(a_, TN_MATRIX_A, a_at), load(b_, TN_MATRIX_B, b_at), loop + 1)};
+          multiply(factor(TN_MATRIX_A, loop), factor(TN_MATRIX_B, loop), loop + 1)};
+      if (has(kRefilled)) barrier();
       kit_.builder.end(next);
       return store(c_at, loop + 1);
     }
-    const Value a = load(a_, TN_MATRIX_A, a_at), b = load(b_, TN_MATRIX_B, b_at);
+    const Value a = factor(TN_MATRIX_A, none), b = factor(TN_MATRIX_B, none);
     if (has(kOnFragments)) {
       const tn_dtype dtype = dtype_of(TN_MATRIX_C);
       sum = kit_.builder.op(TN_OP_ADD, dtype, lanes(TN_MATRIX_C), {sum, sum});
@@ -141,23 +238,35 @@ class MatrixProgram {
       product = kit_.builder.op(TN_OP_MAX, dtype, lanes(TN_MATRIX_C),
                                 {product, kit_.number(dtype, 0, lanes(TN_MATRIX_C))});
     }
-    if (!has(kUsedAgain)) return store(c_at, product);
+    if (has(kThroughShared)) {
+      store(tile_c_, kit_.times(subgroup_, kit_.whole(c_size)), product);
+      barrier();
+      const Value theirs =
+          load(tile_c_, TN_MATRIX_C, kit_.times(other_subgroup(), kit_.whole(c_size)));
+      return store(c_at, multiply(a, b, theirs));
+    }
     // The same operands once more, onto the first sum, after it was stored.
     store(c_at, product);
+    if (!has(kUsedAgain)) return;
     const Value again = multiply(a, b, product);
-    store(kit_.plus(c_at, kit_.whole(size_of(TN_MATRIX_C) * subgroups)), again);
+    store(kit_.plus(c_at, kit_.whole(c_size * groups_ * subgroups_)), again);
   }
 
   const tn_matrix_atom& atom_;
   const uint32_t uses_;
+  const int64_t groups_, subgroups_, steps_;
   ProgramKit kit_;
-  Value out_ = 0, a_ = 0, b_ = 0, c_ = 0;
+  Value out_ = 0, a_ = 0, b_ = 0, c_ = 0, tile_a_ = 0, tile_b_ = 0, tile_c_ = 0;
+  Value subgroup_ = 0, place_ = 0;  ///< of the subgroup in its workgroup, and in the launch
 };
 
 }  // namespace
 
-SequenceStep matrix_program(const tn_matrix_atom& atom, const MatrixRow& row, int64_t seed) {
-  return MatrixProgram(atom, row.uses).draw(seed);
+AtomFamily matrix_family() {
+  return {"matrix", TN_SCOPE_SUBGROUP, TN_OP_MATRIX_MULTIPLY, kMatrixRows,
+          [](const tn_matrix_atom& atom, uint32_t uses, int64_t seed) {
+            return MatrixProgram(atom, uses).draw(seed);
+          }};
 }
 
 }  // namespace tenon::conformance::abi

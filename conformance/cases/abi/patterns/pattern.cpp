@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "conformance/cases/abi/patterns/made_program.hpp"
+
 namespace tenon::conformance::abi {
 
 const std::vector<Pattern>& all_patterns() {
@@ -12,7 +14,9 @@ const std::vector<Pattern>& all_patterns() {
     families.push_back(neighbour_patterns());
     families.push_back(cooperation_patterns());
     families.push_back(depth_patterns());
-    families.push_back(matrix_patterns());
+    families.push_back(product_patterns());
+    families.push_back(order_patterns());
+    for (const AtomFamily& family : atom_families()) families.push_back(atom_patterns(family.verb));
     size_t most = 0;
     for (const auto& family : families) most = std::max(most, family.size());
     std::vector<Pattern> out;

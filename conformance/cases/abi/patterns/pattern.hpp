@@ -33,13 +33,16 @@ struct Pattern {
 const std::vector<Pattern>& all_patterns();
 
 /// In `--stats`, whatever was tried.
-inline constexpr std::string_view kFamilies[] = {"idioms", "neighbours", "cooperation", "depth",
-                                                 "matrix"};
+inline constexpr std::string_view kFamilies[] = {"idioms",   "neighbours", "cooperation", "depth",
+                                                 "products", "matrix",     "tiles",       "dot"};
 
 std::vector<Pattern> idiom_patterns();
 std::vector<Pattern> neighbour_patterns();
 std::vector<Pattern> cooperation_patterns();
 std::vector<Pattern> depth_patterns();
-std::vector<Pattern> matrix_patterns();
+std::vector<Pattern> product_patterns();
+std::vector<Pattern> order_patterns();
+/// Of an AtomFamily.
+std::vector<Pattern> atom_patterns(std::string_view verb);
 
 }  // namespace tenon::conformance::abi
