@@ -262,7 +262,7 @@ void ProgramModel::compute(uint32_t i, uint32_t thread) {
       return;
     }
     case TN_OP_DOT:
-      return dot(i, thread);
+      return add_products(i, thread);
     default:
       break;
   }
@@ -292,7 +292,7 @@ void ProgramModel::compute(uint32_t i, uint32_t thread) {
   }
 }
 
-void ProgramModel::dot(uint32_t i, uint32_t thread) {
+void ProgramModel::add_products(uint32_t i, uint32_t thread) {
   const tn_op& op = program_.op(i);
   const auto operands = program_.operands(op);
   const uint32_t count = sdk::dot_neighbours(program_, op);

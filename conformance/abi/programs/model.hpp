@@ -95,7 +95,7 @@ class ProgramModel {
   void load(uint32_t i, uint32_t thread);
   void store(uint32_t i, uint32_t thread);
   void atomic(uint32_t i, uint32_t thread);
-  void dot(uint32_t i, uint32_t thread);
+  void add_products(uint32_t i, uint32_t thread);  ///< a DOT
   uint64_t coordinate(uint64_t axis, uint32_t thread, uint32_t lane) const;
   size_t element(uint32_t i, uint32_t thread, uint32_t lane, uint32_t lanes);
   bool is_on(uint32_t i, size_t mask_operand, uint32_t thread, uint32_t lane);

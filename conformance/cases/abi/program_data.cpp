@@ -70,9 +70,12 @@ uint64_t program_input(uint64_t seed, std::string_view name, uint8_t dtype, uint
   if (seed == 0) return 0;
   const uint64_t random = mix(mix(seed, key_of(name)), i);
   if (dtype == TN_DTYPE_BOOL) return random & 1;
-  if (name.starts_with("edge_")) {
-    const uint64_t other = mix(random, 9);
-    if (sdk::is_float(dtype) && other % 3 == 0) return ordinary_input(other / 3, dtype);
+  const bool is_mixed = name.starts_with("mixed_");
+  const bool is_edge = name.starts_with("edge_") || (is_mixed && mix(random, 9) % 2 == 0);
+  if (is_mixed && !is_edge)
+    return sdk::is_float(dtype) ? ordinary_input(mix(random, 10), dtype)
+                                : convert(mix(random, 10), TN_DTYPE_I64, dtype);
+  if (is_edge) {
     const auto& edges = graphs::boundary_values(static_cast<DType>(dtype));
     return edges[random % edges.size()];
   }

@@ -22,8 +22,8 @@ bool holds(uint8_t dtype, const Exact& exact);
 Exact input_exact(uint8_t dtype);
 /// Element `i` of the param of a name. Integers take any bits, extremes often; seed 0 gives zeros.
 /// Where the name begins with edge_, it is a boundary value of the dtype
-/// (graphs/boundary_values.hpp), or of floats one in three has all its digits; with small_ or
-/// large_ a float is a whole number up to 2, or 127.
+/// (graphs/boundary_values.hpp); with mixed_ every second one is any integer, or a float with all
+/// its digits; with small_ or large_ a float is a whole number up to 2, or 127.
 uint64_t program_input(uint64_t seed, std::string_view name, uint8_t dtype, uint64_t i);
 /// The value of a SCALAR param, within its bounds.
 uint64_t program_scalar(uint64_t seed, std::string_view name, const tn_param& param);

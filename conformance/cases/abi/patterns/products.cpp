@@ -16,7 +16,7 @@ namespace tenon::conformance::abi {
 namespace {
 
 constexpr int64_t kProductInputs = 64, kOwnElements = 8;
-constexpr int kPairs = 22, kPairsOfSubgroups = 12;
+constexpr int kPairs = 22, kPairsOfSubgroups = 16;
 
 enum class PairPlace {
   kTop,
@@ -48,18 +48,18 @@ bool is_control(const LinkPort& port) {
 
 class ProductProgram {
  public:
-  ProductProgram(Choices& choices, const LinkSource& source, tn_dtype dtype)
-      : choices_(choices), source_(source), dtype_(dtype), kit_("products") {}
+  /// `first`: the port that the walk begins with.
+  ProductProgram(Choices& choices, const LinkSource& source, tn_dtype dtype, uint64_t first)
+      : choices_(choices), source_(source), dtype_(dtype), first_(first), kit_("products") {}
 
   SequenceStep draw() {
     draw_shape();
     declare();
     const std::vector<LinkPort>& ports = link_ports();
-    const uint64_t first = choices_.below(ports.size());
     std::vector<const LinkPort*> walk;
     for (size_t n = 0; n < ports.size(); ++n)
-      if (fits(ports[(first + n) % ports.size()]))
-        walk.push_back(&ports[(first + n) % ports.size()]);
+      if (fits(ports[(first_ + n) % ports.size()]))
+        walk.push_back(&ports[(first_ + n) % ports.size()]);
     // What few programs have comes first where this one has it.
     if (choices_.chance(60))
       std::ranges::stable_partition(walk, [](const LinkPort* port) {
@@ -133,8 +133,8 @@ class ProductProgram {
     const auto input = [&](const char* name, tn_dtype dtype) {
       return kit_.builder.buffer(name, stored(dtype), TN_ACCESS_READ, kProductInputs);
     };
-    edges_ = input("edge_x", dtype_), small_ = input("small_x", dtype_);
-    edges_other_ = other_ == dtype_ ? edges_ : input("edge_y", other_);
+    edges_ = input("mixed_x", dtype_), small_ = input("small_x", dtype_);
+    edges_other_ = other_ == dtype_ ? edges_ : input("mixed_y", other_);
     small_other_ = other_ == dtype_ ? small_ : input("small_y", other_);
     if (has_atomics_ && is_counted())
       cells_ = kit_.builder.buffer("cells", dtype_, kBoth, uint64_t(2 * all()));
@@ -605,6 +605,7 @@ class ProductProgram {
   Choices& choices_;
   const LinkSource& source_;
   const tn_dtype dtype_;
+  const uint64_t first_;
   tn_dtype other_ = TN_DTYPE_I32;
   ProgramKit kit_;
   uint16_t lanes_ = 1;
@@ -631,7 +632,13 @@ std::vector<Pattern> product_patterns() {
       if (dtypes.empty()) continue;
       out.push_back({"products", source.name, [&source, dtypes](Choices& choices) {
                        const tn_dtype dtype = choices.pick(dtypes);
-                       return DrawnPattern{{ProductProgram(choices, source, dtype).draw()}, dtype};
+                       // Half of the ports, and the other half.
+                       const uint64_t ports = link_ports().size(), first = choices.below(ports);
+                       DrawnPattern drawn{{}, dtype};
+                       for (const uint64_t begin : {first, first + ports / 2})
+                         drawn.steps.push_back(
+                             ProductProgram(choices, source, dtype, begin).draw());
+                       return drawn;
                      }});
     }
   return out;
