@@ -163,7 +163,7 @@ class ProgramRun {
   }
 
   static std::string expected_text(const ModelValue& value, uint8_t dtype) {
-    const std::string text = scalar_text(value.bits, dtype);
+    std::string text = scalar_text(value.bits, dtype);
     if (value.known) return text;
     return fmt::format("{} (from {} to {}{})", text, value.range.low, value.range.high,
                        value.range.nan ? ", or NaN" : "");

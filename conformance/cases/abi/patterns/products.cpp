@@ -62,7 +62,7 @@ class ProductProgram {
         walk.push_back(&ports[(first_ + n) % ports.size()]);
     // What few programs have comes first where this one has it.
     if (choices_.chance(60))
-      std::ranges::stable_partition(walk, [](const LinkPort* port) {
+      std::stable_partition(walk.begin(), walk.end(), [](const LinkPort* port) {
         return is_subgroup_exchange(port->op) || port->op == TN_OP_ATOMIC;
       });
     walk.resize(std::min<size_t>(walk.size(), subgroup_ ? kPairsOfSubgroups : kPairs));
@@ -218,12 +218,12 @@ class ProductProgram {
     std::vector<Value> operands;
     for (uint32_t k = 0; k < static_cast<uint32_t>(info.arity); ++k) {
       const bool is_choice = code == TN_OP_WHERE && k == 0;
-      if (given && given->first == k)
-        operands.push_back(given->second);
-      else if (given && !is_choice && from == dtype_of(given->second) && choices_.chance(8))
-        operands.push_back(given->second);
-      else
-        operands.push_back(is_choice ? flag(lanes) : operand(from, lanes, is_safe));
+      const bool is_given =
+          given && (given->first == k ||
+                    (!is_choice && from == dtype_of(given->second) && choices_.chance(8)));
+      operands.push_back(is_given    ? given->second
+                         : is_choice ? flag(lanes)
+                                     : operand(from, lanes, is_safe));
     }
     return op(code, to, lanes, operands, imm);
   }
