@@ -14,11 +14,19 @@ namespace {
 constexpr int kUsualBindings = 31;  // if the device has no limit: keeps kernels readable
 constexpr int kMostVariables = 64;
 
+/// What a kernel counts as buffers that it may come to read.
+enum class Counted : uint8_t {
+  kNeeded,  ///< nodes that cannot be inlined: more than it binds may come to be where others are
+            ///< not
+  kAll,     ///< every node that it has met and not inlined: never more than it binds
+};
+
 class Cutter {
  public:
   Cutter(const SchedulerInput& input, const std::vector<OnlineSoftmax>& softmaxes,
-         const std::vector<Rematerialised>& rematerialised)
+         const std::vector<Rematerialised>& rematerialised, Counted counted)
       : input_(input),
+        counted_(counted),
         demands_(input.nodes.size()),
         materialised_(input.nodes.size()),
         fusion_(input.nodes.size(), Fusion::kNo),
@@ -205,6 +213,7 @@ class Cutter {
 
   /// A node that could be rematerialised where it is used still needs a buffer if it is an output.
   bool needs_buffer(int i) const {
+    if (counted_ == Counted::kAll) return !is_leaf(input_.node(i));
     return input_.analysis[i].needs_buffer || (materialised_[i] && !is_leaf(input_.node(i)));
   }
 
@@ -222,7 +231,9 @@ class Cutter {
       size_t after = k.open.size() - k.open.count(i);
       for (int s : input_.sources[i])
         after += needs_buffer(s) && !k.open.count(input_.strip_scalar_views(s));
-      if (after > k.open.size() && static_cast<int>(after) + 1 > binding_limit(input_, k.root))
+      const size_t outputs = 1 + k.extra_outputs.size();
+      if (after > k.open.size() &&
+          static_cast<int>(after + outputs) > binding_limit(input_, k.root))
         return false;
       if (k.size >= kMostNodes) return false;
       if (input_.node(i).op != Op::REDUCE) continue;
@@ -309,6 +320,7 @@ class Cutter {
   }
 
   const SchedulerInput& input_;
+  const Counted counted_;
   Cut out_;
   std::vector<std::vector<Demand>> demands_;
   std::vector<bool> materialised_;
@@ -317,6 +329,15 @@ class Cutter {
   std::vector<Outputs> several_;
   std::vector<int> outputs_of_;  ///< index into several_ of each node; -1: none
 };
+
+bool binds_too_much(const SchedulerInput& input, const Cut& cut) {
+  return std::ranges::any_of(cut.kernels, [&](const CutKernel& kernel) {
+    std::unordered_set<int> buffers{kernel.root};
+    buffers.insert(kernel.extra_outputs.begin(), kernel.extra_outputs.end());
+    for (const CutRead& read : kernel.reads) buffers.insert(cut.buffer_of[read.node]);
+    return static_cast<int>(buffers.size()) > binding_limit(input, kernel.root);
+  });
+}
 
 }  // namespace
 
@@ -342,7 +363,9 @@ int binding_limit(const SchedulerInput& input, int i) {
 
 Cut cut(const SchedulerInput& input, const std::vector<OnlineSoftmax>& softmaxes,
         const std::vector<Rematerialised>& rematerialised) {
-  return Cutter(input, softmaxes, rematerialised).run();
+  Cut out = Cutter(input, softmaxes, rematerialised, Counted::kNeeded).run();
+  if (!binds_too_much(input, out)) return out;
+  return Cutter(input, softmaxes, rematerialised, Counted::kAll).run();
 }
 
 }  // namespace tenon::scheduling

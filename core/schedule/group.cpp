@@ -146,7 +146,7 @@ class Grouper {
     if (input_.device[a] != input_.device[b]) return false;
     if (!same_shape(input_.node(a).shape, input_.node(b).shape)) return false;
     if (unit.reduces.any && target.reduces.any && !(unit.reduces == target.reduces)) return false;
-    size_t bindings = target.reads.size() + target.roots.size() + 1;
+    size_t bindings = target.reads.size() + target.roots.size() + unit.roots.size();
     for (const CutRead& read : unit.reads) bindings += !reads(target, read.node);
     return static_cast<int>(bindings) <= binding_limit(input_, a);
   }

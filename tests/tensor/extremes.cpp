@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Offsets, steps and numbers at the ends of their types.
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tenon/tenon.hpp"
 #include "tests/tensor/devices.hpp"
@@ -15,6 +17,29 @@ constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
 Tensor matrix(Context& context) { return tensor<float>({{1, 2, 3}, {4, 5, 6}}, context); }
+
+TEST_CASE("chains of divisions are computed where kernels bind few buffers") {
+  on_each_device([](Context& context) {
+    const auto chain = [&](const auto& divide, const auto& divided) {
+      Tensor x = arange(4, DType::kF32, context) + 0.5, y = full({4}, 0.75, DType::kF32, context);
+      Floats expected{0.5, 1.5, 2.5, 3.5}, by(4, 0.75);
+      for (int times = 0; times < 3; ++times) {
+        const Tensor z = divide(x, y);
+        y = x + 0.25;
+        x = z;
+        for (size_t i = 0; i < 4; ++i)
+          by[i] = std::exchange(expected[i], divided(expected[i], by[i])) + 0.25F;
+      }
+      CHECK(x.to_vector<float>() == expected);
+    };
+    chain([](const Tensor& x, const Tensor& y) { return x.fmod(y); },
+          [](float x, float y) { return std::fmod(x, y); });
+    chain([](const Tensor& x, const Tensor& y) { return x.remainder(y); },
+          [](float x, float y) { return std::fmod(x, y); });  // of numbers above 0
+    chain([](const Tensor& x, const Tensor& y) { return x.floor_divide(y); },
+          [](float x, float y) { return std::floor(x / y); });
+  });
+}
 
 TEST_CASE("offsets of diagonals may be any number") {
   on_each_device([](Context& context) {
