@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products, factorisations and transforms.
-#include "tests/nn/size_case.hpp"
+#include "tests/sizes/case.hpp"
 
 namespace tenon::test {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layers, losses and what models are made of.
 #include "tenon/nn/nn.hpp"
-#include "tests/nn/size_case.hpp"
+#include "tests/sizes/case.hpp"
 
 namespace tenon::test {
 namespace {

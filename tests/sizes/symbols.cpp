@@ -12,7 +12,7 @@
 #include "frontend/tensor/state.hpp"
 #include "tenon/nn/nn.hpp"
 #include "tests/docs/check_table.hpp"
-#include "tests/nn/size_case.hpp"
+#include "tests/sizes/case.hpp"
 #include "tests/tensor/devices.hpp"
 
 #include <catch2/catch_test_macros.hpp>
