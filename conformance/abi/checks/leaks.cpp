@@ -132,7 +132,7 @@ void leak_of_executables(const CheckContext& c) {
   const MemoryHandle memory = any_memory(device, 256);
   const tn_command fill = fill_command(memory.get(), 0, 256, 1, 4);
   Rounds rounds(device);
-  expect_no_growth(c, 6, 768, "compile and executable_destroy", [&] {
+  expect_no_growth(c, 20, 768, "compile and executable_destroy", [&] {
     rounds.run({&fill, 1});
     const CompileAnswer answer = device.compile(*program.get());
     expect(answer.executable != nullptr, "compile: expected the program taken as before, got {}",
