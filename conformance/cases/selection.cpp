@@ -81,10 +81,7 @@ void Selection::add(const std::string& name) {
   }
   for (size_t i = 0; i < patterns_.size(); ++i) {
     const abi::Pattern& pattern = abi::all_patterns()[i];
-    // Products are named after ops: an op's name means its cells.
-    take(
-        patterns_, i,
-        pattern.family == plain || (pattern.family != "products" && is_among(pattern.name, plain)));
+    take(patterns_, i, pattern.family == plain || is_among(pattern.name, plain));
   }
   TN_REQUIRE(any,
              "[only] expected the name of a check, an op, a family of patterns or a pattern, got "

@@ -5,7 +5,6 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <random>
 
@@ -18,14 +17,13 @@
 #include "tenon/formats/safetensors.hpp"
 #include "tenon/npy.hpp"
 #include "tests/formats/files.hpp"
+#include "tests/mutated.hpp"
 
 using namespace tenon;
 using namespace tenon::formats;
 using namespace tenon::test;
 
 namespace {
-
-using Random = std::mt19937_64;
 
 struct Reader {
   const char* name;  ///< of the file too: its extension counts
@@ -35,53 +33,6 @@ struct Reader {
   /// Makes what is checked before anything else is read fit again: a length, a checksum.
   std::function<void(std::string& bytes)> seal = [](std::string&) {};
 };
-
-std::string word(uint64_t value, size_t bytes, bool big = false) {
-  std::string out;
-  for (size_t i = 0; i < bytes; ++i)
-    out += static_cast<char>(value >> (8 * (big ? bytes - 1 - i : i)));
-  return out;
-}
-
-std::string mutated(std::string bytes, const Reader& reader, Random& random) {
-  static constexpr uint64_t kEdges[] = {0,          1,          0x7f,       0x80,     0xff,
-                                        0x7fffffff, 0x80000000, 0xffffffff, 1u << 24, ~0ull};
-  const auto at = [&] { return bytes.empty() ? 0 : random() % bytes.size(); };
-  for (uint64_t edits = 1 + random() % 2 * (random() % 4); edits > 0; --edits) {
-    switch (random() % 7) {
-      case 0:
-        if (!bytes.empty()) bytes[at()] = static_cast<char>(random());
-        break;
-      case 1:
-        bytes.erase(at(), random() % 20);
-        break;
-      case 2:
-        bytes.insert(at(), reader.pieces[random() % reader.pieces.size()]);
-        break;
-      case 3: {
-        const std::string& other = reader.samples[random() % reader.samples.size()];
-        bytes.insert(at(), other.substr(random() % other.size(), random() % 60));
-        break;
-      }
-      case 4:
-        bytes.resize(at());
-        break;
-      case 5: {
-        const std::string value =
-            word(kEdges[random() % std::size(kEdges)], 1u << random() % 4, random() % 2 == 0);
-        const size_t from = at();
-        bytes.replace(from, std::min(value.size(), bytes.size() - from), value);
-        break;
-      }
-      default: {
-        const size_t from = at();
-        const std::string piece = bytes.substr(from, 1 + random() % 8);
-        for (uint64_t times = random() % 300; times > 0; --times) bytes.insert(from, piece);
-      }
-    }
-  }
-  return bytes;
-}
 
 void seal_safetensors(std::string& bytes) {
   // The header ends where its last brace is; the length before it says so.
@@ -176,13 +127,14 @@ TEST_CASE("a damaged file is read or refused by name") {
   const long count = wanted ? std::atol(wanted) : 1500;
   const Folder folder;
   for (const Reader& reader : readers()) {
-    Random random(17);
+    std::mt19937_64 random(17);
     long accepted = 0, refused = 0;
     INFO(reader.name);
     for (const std::string& sample : reader.samples)
       REQUIRE_NOTHROW(reader.read(folder.put(reader.name, sample)));
     for (long i = 0; i < count; ++i) {
-      std::string bytes = mutated(reader.samples[random() % reader.samples.size()], reader, random);
+      std::string bytes = mutated(reader.samples[random() % reader.samples.size()], reader.samples,
+                                  reader.pieces, random);
       if (random() % 4 != 0) reader.seal(bytes);
       const std::string path = folder.put(reader.name, bytes);
       INFO("mutation " << i);

@@ -11,6 +11,7 @@
 #include "core/ir/verify.hpp"
 #include "core/support/error.hpp"
 #include "tests/ir/random_graph.hpp"
+#include "tests/mutated.hpp"
 
 namespace tenon {
 namespace {
@@ -58,77 +59,45 @@ std::vector<std::string> corpus() {
   return texts;
 }
 
-std::string mutated(std::string text, const std::vector<std::string>& texts,
-                    std::mt19937_64& random) {
-  static const char* const kPieces[] = {"%",
-                                        "(",
-                                        ")",
-                                        "[",
-                                        "]",
-                                        "{",
-                                        "}",
-                                        ",",
-                                        ":",
-                                        "//",
-                                        "\"",
-                                        "\\x",
-                                        "-",
-                                        "9223372036854775807",
-                                        "-9223372036854775808",
-                                        "graph",
-                                        "where",
-                                        "<=",
-                                        "1e999999",
-                                        "nan(",
-                                        "min(",
-                                        "%0",
-                                        "0",
-                                        "*",
-                                        "\n",
-                                        "#",
-                                        "f32[",
-                                        "if ",
-                                        "loop ",
-                                        "const ",
-                                        "=",
-                                        "99999999999999999999",
-                                        "==",
-                                        "&&",
-                                        "%n",
-                                        "use scale[4] %x",
-                                        ", name=",
-                                        "parameters ",
-                                        "sqrt("};
-  const auto at = [&] { return text.empty() ? 0 : random() % text.size(); };
-  for (uint64_t edits = 1 + random() % 4; edits > 0; --edits) {
-    switch (random() % 6) {
-      case 0:
-        if (!text.empty()) text[at()] = static_cast<char>(random());
-        break;
-      case 1:
-        text.erase(at(), random() % 20);
-        break;
-      case 2:
-        text.insert(at(), kPieces[random() % std::size(kPieces)]);
-        break;
-      case 3: {
-        const std::string& other = texts[random() % texts.size()];
-        const size_t from = random() % other.size();
-        text.insert(at(), other.substr(from, random() % 60));
-        break;
-      }
-      case 4:
-        text.resize(at());
-        break;
-      default: {
-        const size_t from = at();
-        const std::string piece = text.substr(from, 1 + random() % 8);
-        for (uint64_t times = random() % 300; times > 0; --times) text.insert(from, piece);
-      }
-    }
-  }
-  return text;
-}
+const std::vector<std::string> kPieces = {"%",
+                                          "(",
+                                          ")",
+                                          "[",
+                                          "]",
+                                          "{",
+                                          "}",
+                                          ",",
+                                          ":",
+                                          "//",
+                                          "\"",
+                                          "\\x",
+                                          "-",
+                                          "9223372036854775807",
+                                          "-9223372036854775808",
+                                          "graph",
+                                          "where",
+                                          "<=",
+                                          "1e999999",
+                                          "nan(",
+                                          "min(",
+                                          "%0",
+                                          "0",
+                                          "*",
+                                          "\n",
+                                          "#",
+                                          "f32[",
+                                          "if ",
+                                          "loop ",
+                                          "const ",
+                                          "=",
+                                          "99999999999999999999",
+                                          "==",
+                                          "&&",
+                                          "%n",
+                                          "use scale[4] %x",
+                                          ", name=",
+                                          "parameters ",
+                                          "sqrt("};
 
 TEST_CASE("malformed text gives an error with a place, and never more") {
   const char* wanted = std::getenv("TENON_MUTATIONS");
@@ -138,7 +107,7 @@ TEST_CASE("malformed text gives an error with a place, and never more") {
   std::mt19937_64 random(17);
   long accepted = 0, rejected = 0;
   for (long i = 0; i < count; ++i) {
-    const std::string text = mutated(texts[random() % texts.size()], texts, random);
+    const std::string text = test::mutated(texts[random() % texts.size()], texts, kPieces, random);
     Builder b;
     try {
       const Graph graph = parse_graph(text, b, "mutant.tn");

@@ -50,19 +50,13 @@ class CooperationProgram {
   /// Four sides of two conditions that differ from thread to thread.
   template <class Side>
   void nested_sides(Side side) {
-    kit.builder.begin_if(bit(0));
-    inner_sides(1, side);
-    kit.builder.begin_else();
-    inner_sides(3, side);
-    kit.builder.end();
+    kit.branch(
+        bit(0), [&] { inner_sides(1, side); }, [&] { inner_sides(3, side); });
   }
   template <class Side>
   void inner_sides(int number, Side side) {
-    kit.builder.begin_if(bit(1));
-    side(number);
-    kit.builder.begin_else();
-    side(number + 1);
-    kit.builder.end();
+    kit.branch(
+        bit(1), [&] { side(number); }, [&] { side(number + 1); });
   }
   /// `step` where it may stand whose threads come together.
   template <class Step>
@@ -99,7 +93,6 @@ class CooperationProgram {
   Value buffer(const char* name, tn_dtype dtype, int64_t count) {
     return kit.builder.buffer(name, dtype, TN_ACCESS_READ | TN_ACCESS_WRITE, uint64_t(count));
   }
-  void barrier(tn_scope scope) { kit.builder.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, scope); }
   std::vector<SequenceStep> finish() { return {kit.step(groups, choices.between(1, 99))}; }
 
   Choices& choices;
@@ -176,9 +169,9 @@ std::vector<SequenceStep> draw_barrier(Choices& choices, tn_scope scope, tn_dtyp
   const Where here = scope == TN_SCOPE_BLOCK && is_apart ? Where::kAfterSides : where;
   p.at(here, marks, [&] {
     kit.store(tile, p.local, x);
-    p.barrier(scope);
+    p.kit.barrier(scope);
     kit.store(out, p.thread, kit.load(tile, other));
-    p.barrier(scope);
+    p.kit.barrier(scope);
   });
   return p.finish();
 }
@@ -208,7 +201,7 @@ std::vector<SequenceStep> draw_atomics(Choices& choices, tn_atomic way, tn_dtype
     kit.builder.begin_if(kit.less(p.local, kit.whole(kCells)));
     kit.store(cells, p.local, kit.number(dtype, 5));
     kit.builder.end();
-    p.barrier(TN_SCOPE_BLOCK);
+    p.kit.barrier(TN_SCOPE_BLOCK);
   }
   const Value x = is_equal ? 0 : kit.load(in, p.thread);
   p.nested_sides([&](int number) {
@@ -220,7 +213,7 @@ std::vector<SequenceStep> draw_atomics(Choices& choices, tn_atomic way, tn_dtype
     kit.store(marks, p.thread, kit.whole(number));
   });
   if (is_shared) {
-    p.barrier(TN_SCOPE_BLOCK);
+    p.kit.barrier(TN_SCOPE_BLOCK);
     kit.store(out, p.thread, kit.load(cells, kit.index(TN_OP_AND, p.local, kit.whole(kCells - 1))));
   }
   return p.finish();
@@ -262,7 +255,7 @@ std::vector<SequenceStep> draw_copies(Choices& choices, tn_dtype dtype, int64_t 
   const Value other = kit.plus(kit.whole(p.threads() - 1), kit.times(p.local, kit.whole(-1)));
   for (int64_t n = 0; n < pages; ++n) {
     kit.builder.op(TN_OP_ASYNC_WAIT, TN_DTYPE_VOID, 0, {}, static_cast<uint64_t>(pages - 1 - n));
-    p.barrier(TN_SCOPE_BLOCK);
+    p.kit.barrier(TN_SCOPE_BLOCK);
     for (int64_t e = 0; e < each; ++e)
       kit.store(out, kit.plus(element(p.thread, n, p.all() * each), kit.whole(e)),
                 kit.load(tile, kit.plus(element(other, n, page), kit.whole(e))));

@@ -83,11 +83,10 @@ class DotProgram {
         kit_("dots") {}
 
   SequenceStep draw(int64_t seed) {
-    // Of what a wide sum holds and a narrow one does not.
-    const auto code = static_cast<uint8_t>(sums_);
-    const std::string kind = !sdk::is_float(code)          ? has(kEdges) ? "edge_" : "small_"
-                             : sdk::dtype_bytes(code) >= 4 ? "large_"
-                                                           : "small_";
+    const std::string kind = sdk::is_float(static_cast<uint8_t>(sums_))
+                                 ? ProgramKit::factors_of(sums_)
+                             : has(kEdges) ? "edge_"
+                                           : "small_";
     constexpr uint32_t kBoth = TN_ACCESS_READ | TN_ACCESS_WRITE;
     const int64_t outs = has(kTwiceUsed) || has(kLaneWise) ? 2 : 1;
     out_ = kit_.builder.buffer(kind + "out", sums_, kBoth, uint64_t(kDotThreads * lanes_ * outs));
@@ -99,11 +98,8 @@ class DotProgram {
     at_ = kit_.times(thread_, kit_.whole(lanes_));
     if (has(kOnBothSides)) {
       const Value bit = kit_.index(TN_OP_AND, thread_, kit_.whole(1));
-      kit_.builder.begin_if(kit_.less(kit_.whole(0), bit));
-      compute();
-      kit_.builder.begin_else();
-      compute();
-      kit_.builder.end();
+      const auto side = [&] { compute(); };
+      kit_.branch(kit_.less(kit_.whole(0), bit), side, side);
     } else {
       compute();
     }

@@ -87,11 +87,10 @@ class MatrixProgram {
     };
     out_ = kit_.builder.buffer("out", dtype_of(TN_MATRIX_C), kBoth,
                                count(TN_MATRIX_C, all * (has(kUsedAgain) ? 2 : 1)), kAlignment);
-    // Of what a wide sum holds and a narrow one does not.
-    const bool is_wide = sdk::dtype_bytes(static_cast<uint8_t>(atom_.accumulator_dtype)) >= 4;
-    a_ = kit_.builder.buffer(is_wide ? "large_a" : "small_a", dtype_of(TN_MATRIX_A), TN_ACCESS_READ,
+    const std::string kind = ProgramKit::factors_of(dtype_of(TN_MATRIX_C));
+    a_ = kit_.builder.buffer(kind + "a", dtype_of(TN_MATRIX_A), TN_ACCESS_READ,
                              count(TN_MATRIX_A, all * steps_), kAlignment);
-    b_ = kit_.builder.buffer(is_wide ? "large_b" : "small_b", dtype_of(TN_MATRIX_B), TN_ACCESS_READ,
+    b_ = kit_.builder.buffer(kind + "b", dtype_of(TN_MATRIX_B), TN_ACCESS_READ,
                              count(TN_MATRIX_B, all * steps_), kAlignment);
     if (has(kLoadsC) && !has(kInPlace))
       c_ = kit_.builder.buffer("small_c", dtype_of(TN_MATRIX_C), TN_ACCESS_READ,
@@ -108,11 +107,8 @@ class MatrixProgram {
     const Value group = kit_.builder.index(TN_AXIS_GRID_X, TN_DTYPE_I32);
     place_ = kit_.plus(kit_.times(group, kit_.whole(subgroups_)), subgroup_);
     if (has(kInBranch) || has(kInGroupBranch)) {
-      kit_.builder.begin_if(kit_.less(has(kInBranch) ? subgroup_ : group, kit_.whole(1)));
-      compute();
-      kit_.builder.begin_else();
-      compute();
-      kit_.builder.end();
+      const auto side = [&] { compute(); };
+      kit_.branch(kit_.less(has(kInBranch) ? subgroup_ : group, kit_.whole(1)), side, side);
     } else {
       compute();
     }
@@ -170,7 +166,6 @@ class MatrixProgram {
     return kit_.builder.allocate(name, dtype_of(role), TN_SPACE_SHARED,
                                  uint64_t(size_of(role) * count), kAlignment);
   }
-  void barrier() { kit_.builder.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, TN_SCOPE_BLOCK); }
   Value other_subgroup() {
     return kit_.plus(kit_.whole(subgroups_ - 1), kit_.times(subgroup_, kit_.whole(-1)));
   }
@@ -196,7 +191,7 @@ class MatrixProgram {
                  kit_.load(role == TN_MATRIX_A ? a_ : b_, kit_.plus(from, i)));
       kit_.builder.end();
     }
-    barrier();
+    kit_.barrier(TN_SCOPE_BLOCK);
   }
 
   /// A fragment of the subgroup's own matrix number `step`.
@@ -223,7 +218,7 @@ class MatrixProgram {
       if (has(kRefilled)) fill_tiles(1, loop);
       const Value next[] = {
           multiply(factor(TN_MATRIX_A, loop), factor(TN_MATRIX_B, loop), loop + 1)};
-      if (has(kRefilled)) barrier();
+      if (has(kRefilled)) kit_.barrier(TN_SCOPE_BLOCK);
       kit_.builder.end(next);
       return store(c_at, loop + 1);
     }
@@ -240,7 +235,7 @@ class MatrixProgram {
     }
     if (has(kThroughShared)) {
       store(tile_c_, kit_.times(subgroup_, kit_.whole(c_size)), product);
-      barrier();
+      kit_.barrier(TN_SCOPE_BLOCK);
       const Value theirs =
           load(tile_c_, TN_MATRIX_C, kit_.times(other_subgroup(), kit_.whole(c_size)));
       return store(c_at, multiply(a, b, theirs));

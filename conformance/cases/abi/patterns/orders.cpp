@@ -226,7 +226,7 @@ class OrderProgram {
                                    choices_.pick(kWays) | uint64_t{TN_SCOPE_BLOCK} << 8));
       }
       case Effect::kBarrier:
-        kit_.builder.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, row.of);
+        kit_.barrier(static_cast<tn_scope>(row.of));
         return;
       case Effect::kShuffle:
         return see(exchanged(TN_OP_SUBGROUP_SHUFFLE, 0));
@@ -255,7 +255,7 @@ class OrderProgram {
   void arrive() {
     kit_.builder.op(TN_OP_ASYNC_COMMIT, TN_DTYPE_VOID, 0, {});
     kit_.builder.op(TN_OP_ASYNC_WAIT, TN_DTYPE_VOID, 0, {}, 0);
-    kit_.builder.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, TN_SCOPE_BLOCK);
+    kit_.barrier(TN_SCOPE_BLOCK);
     const Value other = kit_.plus(kit_.whole(threads_ - 1), kit_.times(local_, kit_.whole(-1)));
     for (int64_t e = 0; e < copies_; ++e)
       see(kit_.load(*to_, kit_.plus(other, kit_.whole(e * threads_))));

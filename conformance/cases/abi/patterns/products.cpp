@@ -630,7 +630,7 @@ std::vector<Pattern> product_patterns() {
       for (const tn_dtype dtype : link_dtypes())
         if (gives(source, dtype) && number++ % kShares == share) dtypes.push_back(dtype);
       if (dtypes.empty()) continue;
-      out.push_back({"products", source.name, [&source, dtypes](Choices& choices) {
+      out.push_back({"products", "from_" + source.name, [&source, dtypes](Choices& choices) {
                        const tn_dtype dtype = choices.pick(dtypes);
                        // Half of the ports, and the other half.
                        const uint64_t ports = link_ports().size(), first = choices.below(ports);

@@ -36,6 +36,15 @@ class ProgramKit {
   void store(Value memory, Value at, Value value) {
     builder.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {memory, at, value});
   }
+  void barrier(tn_scope scope) { builder.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, scope); }
+  template <class First, class Second>
+  void branch(Value condition, const First& first, const Second& second) {
+    builder.begin_if(condition);
+    first();
+    builder.begin_else();
+    second();
+    builder.end();
+  }
   Value cast(Value value, tn_dtype to, uint64_t how = TN_CAST_VALUE) {
     return builder.op(TN_OP_CAST, to, builder.at(value).lanes, {value}, how);
   }
@@ -48,6 +57,12 @@ class ProgramKit {
     if (sdk::dtype_bytes(dtype) >= 4) return static_cast<tn_dtype>(dtype);
     if (sdk::is_float(dtype)) return TN_DTYPE_F32;
     return dtype == TN_DTYPE_BOOL || sdk::is_signed(dtype) ? TN_DTYPE_I32 : TN_DTYPE_U32;
+  }
+
+  /// What names of buffers begin with whose products are summed in the dtype: of values that a wide
+  /// sum holds and a narrow one does not.
+  static std::string factors_of(tn_dtype sums) {
+    return sdk::dtype_bytes(static_cast<uint8_t>(sums)) >= 4 ? "large_" : "small_";
   }
 
   /// The number of a thread in the launch, of `threads` a workgroup in one row.

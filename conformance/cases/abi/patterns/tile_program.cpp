@@ -76,14 +76,13 @@ class TileProgram {
     kit_.builder.workgroup(atom_.subgroup * static_cast<uint32_t>(groups_), 1, 1);
     kit_.builder.subgroup(atom_.subgroup);
     const int64_t all = blocks_ * groups_, c_size = int64_t{atom_.m} * atom_.n;
-    const bool is_wide = sdk::dtype_bytes(static_cast<uint8_t>(atom_.accumulator_dtype)) >= 4;
     out_ = kit_.builder.buffer("out", sums(), TN_ACCESS_READ | TN_ACCESS_WRITE,
                                uint64_t(c_size * all * (has(kTwice) ? 2 : 1)), 32);
     if (has(kSumsFromMemory))
       c_ = kit_.builder.buffer("small_c", sums(), TN_ACCESS_READ, uint64_t(c_size * all), 32);
     for (Operand& o : operands_) {
       place(o);
-      const std::string name = std::string(is_wide ? "large_" : "small_") + o.name;
+      const std::string name = ProgramKit::factors_of(sums()) + o.name;
       o.source = kit_.builder.buffer(name, o.dtype, TN_ACCESS_READ,
                                      uint64_t(o.size * all * (has(kFilledAgain) ? steps_ : 1)));
       o.tile = kit_.builder.allocate(std::string("tile_") + o.name, o.dtype, TN_SPACE_SHARED,
@@ -94,11 +93,8 @@ class TileProgram {
     group_ = kit_.builder.index(TN_AXIS_SUBGROUP, TN_DTYPE_I32);
     first_ = kit_.times(block, kit_.whole(groups_));
     if (has(kBranchOfBlock) || has(kBranchOfGroup)) {
-      kit_.builder.begin_if(kit_.less(has(kBranchOfBlock) ? block : group_, kit_.whole(1)));
-      compute();
-      kit_.builder.begin_else();
-      compute();
-      kit_.builder.end();
+      const auto side = [&] { compute(); };
+      kit_.branch(kit_.less(has(kBranchOfBlock) ? block : group_, kit_.whole(1)), side, side);
     } else {
       compute();
     }
@@ -136,7 +132,7 @@ class TileProgram {
 
   void barrier() {
     const tn_scope scope = has(kOwnBarrier) ? TN_SCOPE_SUBGROUP : TN_SCOPE_BLOCK;
-    kit_.builder.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, scope);
+    kit_.barrier(scope);
   }
 
   /// Each element to where its bytes 16 to 64 are xored with those for 128 to 512.
