@@ -31,6 +31,7 @@ namespace {
 
 constexpr size_t kMostText = 16384;
 constexpr std::string_view kStatus = "status";
+constexpr int kFirstFree = STDERR_FILENO + 1;
 
 [[noreturn]] void fail(const std::string& name, const char* what, int error) {
   throw Failure(TN_ERROR_IO, fmt::format("{}: {}: {}", name, what, std::strerror(error)));
@@ -60,7 +61,7 @@ class FileActions {
   void enter(const std::string& folder) {
     posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
   }
-  void close_others() { posix_spawn_file_actions_addclosefrom_np(&actions_, 3); }
+  void close_from(int first) { posix_spawn_file_actions_addclosefrom_np(&actions_, first); }
   const posix_spawn_file_actions_t* get() const { return &actions_; }
 
  private:
@@ -159,7 +160,7 @@ CompilerProcess::CompilerProcess(std::string name) : name_(std::move(name)) {
   files.duplicate(theirs.number, STDIN_FILENO);
   files.duplicate(theirs.number, STDOUT_FILENO);
   files.open_null(STDERR_FILENO, O_WRONLY);
-  files.close_others();
+  files.close_from(kFirstFree);
   // The janitor makes the folder, so that none is left if this process dies here, and says which.
   // Then a line is the process group that runs in it, or empty.
   const std::string words[] = {begin + "XXXXXX"};
@@ -214,24 +215,23 @@ std::string CompilerProcess::run(std::span<const std::string> command,
   files.enter(folder_);
   for (const int output : {STDOUT_FILENO, STDERR_FILENO}) files.duplicate(theirs.number, output);
   files.open_null(STDIN_FILENO, O_RDONLY);
-  files.close_others();
+  files.duplicate(control_, kFirstFree);
+  files.close_from(kFirstFree + 1);
   std::vector<std::string> words{std::string(kStatus)};
   words.insert(words.end(), command.begin(), command.end());
   unlink((folder_ + "/" + words[0]).c_str());
-  const pid_t child = spawn_shell(R"("$@"; echo $? > "$0")", words, folder_, files);
+  // The child says itself which it is: this process may die as soon as it runs.
+  const pid_t child =
+      spawn_shell(R"(echo $$ >&3; exec 3>&-; "$@"; echo $? > "$0")", words, folder_, files);
   if (child < 0) fail(name_, "/bin/sh", -child);
   theirs.close();
-  const auto tell_janitor = [&](const std::string& line) {
-    (void)send(control_, line.data(), line.size(), MSG_NOSIGNAL);
-  };
-  tell_janitor(fmt::format("{}\n", child));
   std::string text;
   const bool is_done = read_text(ours.number, child, Clock::now() + limit, text);
   if (!is_done ||
       waitid(P_PID, static_cast<id_t>(child), nullptr, WEXITED | WNOHANG | WNOWAIT) == 0)
     kill(-child, SIGKILL);  // what it left behind, too
   reap(child);
-  tell_janitor("\n");
+  (void)send(control_, "\n", 1, MSG_NOSIGNAL);
   if (!is_done) {
     throw Failure(TN_ERROR_TIMEOUT, fmt::format("{}: {} did not end in {:g} s", name_, command[0],
                                                 static_cast<double>(limit.count()) / 1000));
