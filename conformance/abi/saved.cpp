@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "conformance/abi/saved.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <thread>
 
@@ -47,6 +48,39 @@ LoadAnswer load(const OpenDevice& device, std::span<const uint8_t> bytes) {
   return answer;
 }
 
+namespace {
+
+/// Damage that a sum, or an XOR, of bytes or words does not see. Empty where nothing was changed.
+std::string keep_sums(std::vector<uint8_t>& bytes, Random& random) {
+  constexpr uint64_t kWord = 4;
+  const uint64_t words = bytes.size() / kWord;
+  if (words < 2) return {};
+  const std::vector<uint8_t> before = bytes;
+  const uint64_t one = random.below(words), other = random.below(words);
+  const auto byte = [&](uint64_t word) { return bytes.begin() + static_cast<ptrdiff_t>(word * 4); };
+  std::string what;
+  switch (random.below(3)) {
+    case 0:
+      std::swap_ranges(byte(one), byte(one) + kWord, byte(other));
+      what = fmt::format("words {} and {} exchanged", one, other);
+      break;
+    case 1: {
+      const auto bit = static_cast<unsigned>(random.below(8));
+      for (const uint64_t word : {one, other})
+        *byte(word) = static_cast<uint8_t>(*byte(word) ^ (1u << bit));
+      what = fmt::format("bit {} of words {} and {} turned", bit, one, other);
+      break;
+    }
+    default:
+      ++*byte(one);
+      --*byte(other);
+      what = fmt::format("1 added to byte {} and taken from byte {}", one * kWord, other * kWord);
+  }
+  return bytes == before ? std::string() : what;
+}
+
+}  // namespace
+
 void expect_damage_is_refused(const OpenDevice& device, std::vector<uint8_t> bytes, uint64_t seed) {
   Random random(seed);
   std::string what;
@@ -58,6 +92,9 @@ void expect_damage_is_refused(const OpenDevice& device, std::vector<uint8_t> byt
     for (uint64_t i = 0; i < more; ++i)
       bytes.push_back(way == 0 ? uint8_t{0} : way == 1 ? uint8_t{0xFF} : bytes[i]);
     what = fmt::format("{} bytes more at their end, {:#04x}", more, bytes.back());
+  } else if (const std::string kept = seed % 4 == 2 ? keep_sums(bytes, random) : "";
+             !kept.empty()) {
+    what = kept;
   } else {
     const uint64_t at = random.below(bytes.size());
     const auto bit = static_cast<unsigned>(random.below(8));

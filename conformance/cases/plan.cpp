@@ -145,7 +145,7 @@ Plan plan_sweep_pattern(uint64_t seed, uint64_t index, uint64_t ordinal) {
 Plan plan_pattern(uint64_t seed, uint64_t index) {
   Random random(mix(seed, ~index));
   if (random.chance(35)) return plan_pattern_number(seed, index, random.pick(groups().products));
-  if (random.chance(50)) return plan_pattern_number(seed, index, random.below(1 << 20));
+  if (random.chance(65)) return plan_pattern_number(seed, index, random.below(1 << 20));
   return plan_pattern_number(seed, index, random.pick(random.pick(groups().patterns)));
 }
 

@@ -146,26 +146,43 @@ void launched_in_flight(const CheckContext& c) {
   }
 }
 
-/// Submissions in flight, each with a word of its own to fill, that all wait for the host.
+/// Submissions in flight, each with a word of its own to fill and a value of its own to wait for,
+/// of which the host reaches all but the last few first.
 void many_in_flight(const CheckContext& c) {
+  constexpr uint32_t kLast = 3;
   const OpenDevice device = submitting_with_timelines(c);
   gradually(20, 1500, [&](uint32_t count) {
     c.alive();
     const MemoryHandle memory = any_memory(device, uint64_t{count} * 4);
     device.write(memory.get(), 0, 0, std::vector<uint8_t>(size_t{count} * 4, 0));
     const TimelineHandle gate = device.make_timeline(0);
-    const tn_point wait{gate.get(), 1};
     std::vector<TimelineHandle> ends;  // which come in any order
-    Unfinished work(device, gate.get(), 1);
+    Unfinished work(device, gate.get(), count);
     for (uint32_t k = 0; k < count; ++k) {
       const tn_command fill = fill_command(memory.get(), uint64_t{k} * 4, 4, k + 0x1000, 4);
       ends.push_back(device.make_timeline(0));
-      const tn_point signal{ends.back().get(), 1};
+      const tn_point wait{gate.get(), k + 1}, signal{ends.back().get(), 1};
       device.submit(submission_of({&fill, 1}, {&wait, 1}, {&signal, 1}));
       work.ends_with(signal);
     }
-    device.signal(gate.get(), 1);
+    uint32_t early = count;
+    const auto look_for_early = [&](uint32_t first) {
+      for (uint32_t k = first; k < count && early == count; ++k)
+        if (device.query(ends[k].get()) != 0) early = k;
+    };
+    settle();
+    look_for_early(0);
+    device.signal(gate.get(), count - kLast);
+    for (uint32_t k = 0; k < count - kLast; ++k) device.wait(ends[k].get(), 1);
+    settle();
+    look_for_early(count - kLast);
+    device.signal(gate.get(), count);
     for (const TimelineHandle& end : ends) device.wait(end.get(), 1);
+    if (early < count)
+      find("order",
+           "submission {} of {} in flight: expected it to wait until the host signals {}, but it "
+           "has run",
+           early, count, early + 1);
     std::vector<uint32_t> words(count);
     device.read(memory.get(), 0, 0, {reinterpret_cast<uint8_t*>(words.data()), words.size() * 4});
     for (uint32_t k = 0; k < count; ++k)

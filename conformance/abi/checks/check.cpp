@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "conformance/abi/checks/check.hpp"
 
+#include <chrono>
+#include <thread>
+
 #include "conformance/abi/slab.hpp"
 #include "conformance/cases/abi/check_order.hpp"
 #include "conformance/cases/abi/rules.hpp"
@@ -133,6 +136,8 @@ MemoryHandle any_memory(const OpenDevice& device, uint64_t size) {
   need(memory != nullptr, "no room for a slab");
   return memory;
 }
+
+void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(3)); }
 
 void need(bool condition, const char* what) {
   if (!condition) throw NotThere{what};

@@ -81,6 +81,8 @@ void expect_result(const OpenDevice& device, const Kernel& kernel, tn_executable
                    const char* how);
 /// A slab of space 0; throws NotThere where there is no room.
 MemoryHandle any_memory(const OpenDevice& device, uint64_t size);
+/// Long enough for a submission that waits for nothing more.
+void settle();
 /// Throws NotThere.
 void need(bool condition, const char* what);
 

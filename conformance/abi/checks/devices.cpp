@@ -230,9 +230,28 @@ void properties_stable(const CheckContext& c) {
   const tn_properties second = without_addresses(abi_read(again));
   expect(std::memcmp(&second, &first, sizeof second) == 0,
          "properties: expected the same on each call, got another answer");
-  const OpenDevice other = c.open();
-  expect(other.properties().flags == device.properties().flags,
-         "properties: expected the same flags for each handle of a device");
+  const auto without_reading = [&] {  // what the pointer that was handed out shows now
+    const tn_properties now = abi_read(again);
+    std::vector<std::vector<uint8_t>> out;
+    const auto take = [&](const void* rows, uint32_t count, uint32_t stride) {
+      const auto* bytes = static_cast<const uint8_t*>(rows);
+      out.emplace_back(bytes, bytes + size_t{count} * stride);
+    };
+    take(again, 1, again->struct_size);
+    take(now.dtypes, now.dtype_count, now.dtype_stride);
+    take(now.memory_spaces, now.memory_space_count, now.memory_space_stride);
+    take(now.matrix_atoms, now.matrix_atom_count, now.matrix_atom_stride);
+    return out;
+  };
+  const auto before = without_reading();
+  {
+    const OpenDevice other = c.open();
+    expect(other.properties().flags == device.properties().flags,
+           "properties: expected the same flags for each handle of a device");
+  }
+  expect(without_reading() == before,
+         "properties: expected them as long as the device is open, got others after another handle "
+         "was closed");
 }
 
 void unknown_target(const CheckContext& c) {

@@ -6,6 +6,7 @@
 #include "conformance/abi/checks/large_probes.hpp"
 #include "conformance/abi/checks/last_groups.hpp"
 #include "conformance/abi/checks/probe_programs.hpp"
+#include "conformance/abi/programs/runner.hpp"
 #include "conformance/cases/gradually.hpp"
 #include "sdk/program/verify_ops.hpp"
 
@@ -31,13 +32,13 @@ void wide_vectors(const CheckContext& c) {
 void many_workgroups(const CheckContext& c) {
   const OpenDevice device = computing(c);
   need(device.dtype_flags(TN_DTYPE_I32) & TN_DTYPE_ARITHMETIC, "no arithmetic on i32 is claimed");
-  const MemoryHandle memory = any_memory(device, 32);
+  const LastGroups groups_of(device);
+  need(groups_of.is_taken(), "the device takes no such program");
   constexpr uint32_t kMost = 200'000;
   const uint32_t* limit = device.properties().max_grid;
   const auto axis = [&](int at, uint32_t wanted) {
     return limit[at] ? std::min(limit[at], wanted) : wanted;
   };
-  bool any = false;
   for (const std::array<uint32_t, 2>& sides :
        {std::array{1u, 1u}, std::array{300u, 1u}, std::array{1u, 300u}, std::array{33u, 71u}})
     // Along x alone at once beyond 2^16, which slow devices would not come to.
@@ -45,9 +46,31 @@ void many_workgroups(const CheckContext& c) {
       c.alive();
       const uint32_t y = axis(1, sides[0]), z = axis(2, sides[1]);
       const uint32_t grid[3] = {axis(0, std::max(groups / y / z, 1u)), y, z};
-      any |= run_last_groups(device, memory.get(), grid);
+      groups_of.run(grid);
     });
-  need(any, "the device takes no such program");
+}
+
+/// The same as a probe, without a model, which would take longer than the device.
+bool run_iterations(const OpenDevice& device, uint32_t iterations) {
+  const sdk::Program program = iterations_program(iterations);
+  if (!programs::unclaimed(device, program.view(), {1, 1, 1}).empty()) return false;
+  const CompileAnswer answer = device.compile(*program.get());
+  if (!answer.executable) return false;
+  uint32_t wanted[2] = {1, 0}, got[2] = {};
+  for (uint32_t i = 0; i < iterations; ++i) {
+    wanted[0] = wanted[0] * 3 ^ i;
+    wanted[1] = i;
+  }
+  const MemoryHandle out = any_memory(device, sizeof got);
+  const tn_argument argument = buffer_argument(out.get(), 0, sizeof got);
+  const tn_command command = launch_command(answer.executable.get(), {1, 1, 1}, {}, {&argument, 1});
+  device.run({&command, 1});
+  device.read(out.get(), 0, 0, {reinterpret_cast<uint8_t*>(got), sizeof got});
+  for (size_t k = 0; k < std::size(got); ++k)
+    if (got[k] != wanted[k])
+      find("mismatch", "a loop of {} iterations: expected {} in out[{}], got {}", iterations,
+           wanted[k], k, got[k]);
+  return true;
 }
 
 void long_loops(const CheckContext& c) {
@@ -61,6 +84,11 @@ void long_loops(const CheckContext& c) {
     any |= run_probe(device, iterations_program(std::min(iterations, most)), false);
     if (iterations >= most) break;
   }
+  // Beyond 2^20 where that takes no second.
+  gradually(280'000, std::min(1'100'000u, most), [&](uint32_t iterations) {
+    c.alive();
+    any |= run_iterations(device, iterations);
+  });
   // Few iterations, far from 0.
   constexpr int64_t kFar = int64_t{1} << 32;
   struct Range {

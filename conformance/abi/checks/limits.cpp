@@ -30,6 +30,78 @@ void shared_memory(const CheckContext& c) {
   need(any, "the device takes no program with shared memory");
 }
 
+/// A large array, of which words at constant distances from the thread's own are loaded, and then
+/// stored to: distances that an offset in an instruction just holds or does not. It is filled, and
+/// summed up, by a loop.
+sdk::Program distances_program(tn_space space, uint32_t words, uint32_t threads) {
+  sdk::ProgramBuilder b("distances");
+  using Value = sdk::ProgramBuilder::Value;
+  std::vector<uint32_t> distances;  // words; none reaches into another
+  for (uint32_t at = 32; at + threads <= words; at *= 2)
+    for (const uint32_t first : {at - threads, at})
+      if (distances.empty() || first >= distances.back() + threads) distances.push_back(first);
+  b.workgroup(threads, 1, 1);
+  const auto count = static_cast<uint32_t>(distances.size());
+  const Value out = b.buffer("out", TN_DTYPE_U32, kReadWrite, uint64_t{threads} * (count + 1));
+  const Value array = b.allocate("array", TN_DTYPE_U32, space, words);
+  const Value thread = b.index(TN_AXIS_BLOCK_X, TN_DTYPE_I32);
+  const auto beyond = [&](uint32_t distance) {
+    return b.op(TN_OP_ADD, TN_DTYPE_I32, 1, {thread, i32_constant(b, distance)});
+  };
+  const auto number = [&](Value index) { return b.op(TN_OP_CAST, TN_DTYPE_U32, 1, {index}); };
+  const auto u32 = [&](tn_opcode op, Value x, Value y) {
+    return b.op(op, TN_DTYPE_U32, 1, {x, y});
+  };
+  const auto store = [&](Value to, Value at, Value value) {
+    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {to, at, value});
+  };
+  const auto load = [&](Value at) { return b.op(TN_OP_TAKE, TN_DTYPE_U32, 1, {array, at}); };
+  const auto barrier = [&] {
+    if (space == TN_SPACE_SHARED) b.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, TN_SCOPE_BLOCK);
+  };
+  // All of it by each thread, or by turns.
+  const bool is_own = space != TN_SPACE_SHARED;
+  const auto begin_loop = [&](std::span<const Value> carried) {
+    return b.begin_loop(is_own ? i32_constant(b, 0) : thread, i32_constant(b, words),
+                        i32_constant(b, is_own ? 1 : threads), carried);
+  };
+  const Value i = begin_loop({});
+  store(array, i, u32(TN_OP_MUL, number(i), b.constant(TN_DTYPE_U32, 0x01000193)));
+  b.end();
+  barrier();
+  for (uint32_t k = 0; k < count; ++k) store(out, beyond(k * threads), load(beyond(distances[k])));
+  barrier();
+  for (const uint32_t distance : distances)
+    store(array, beyond(distance),
+          u32(TN_OP_XOR, number(thread), b.constant(TN_DTYPE_U32, distance << 8)));
+  barrier();
+  const Value zero[] = {b.constant(TN_DTYPE_U32, 0)};
+  const Value sum = begin_loop(zero);
+  const Value next[] = {
+      u32(TN_OP_ADD, u32(TN_OP_MUL, sum + 1, b.constant(TN_DTYPE_U32, 3)), load(sum))};
+  b.end(next);
+  store(out, beyond(count * threads), sum + 1);
+  return b.finish();
+}
+
+void constant_distances(const CheckContext& c) {
+  constexpr uint32_t kMostScratch = 1 << 17, kThreads = 4;
+  const OpenDevice device = computing(c);
+  const uint32_t threads = most_threads(device.properties(), kThreads);
+  const uint32_t shared = std::min(device.properties().max_shared_bytes, kMostShared);
+  const uint32_t scratch = device.properties().max_scratch_bytes;
+  bool any = false;
+  for (const auto& [space, bytes] :
+       {std::pair(TN_SPACE_SHARED, shared),
+        {TN_SPACE_SCRATCH, scratch ? std::min(scratch, kMostScratch) : kMostScratch}}) {
+    constexpr uint32_t kLess = 64;  // words: what wraps around at the end is not where it began
+    if (bytes / 4 < kLess * 2) continue;
+    c.alive();
+    any |= run_probe(device, distances_program(space, bytes / 4 - kLess, threads), false);
+  }
+  need(any, "the device takes no such program");
+}
+
 void workgroup_shapes(const CheckContext& c) {
   const OpenDevice device = computing(c);
   const tn_properties& p = device.properties();
@@ -58,8 +130,8 @@ void grid_limits(const CheckContext& c) {
   const OpenDevice device = computing(c);
   need(device.dtype_flags(TN_DTYPE_I32) & TN_DTYPE_ARITHMETIC, "no arithmetic on i32 is claimed");
   constexpr uint32_t kFirstGroups = 256, kMostGroups = 1 << 16;
-  const MemoryHandle memory = any_memory(device, 32);
-  bool any = false;
+  const LastGroups groups_of(device);
+  need(groups_of.is_taken(), "the device takes no such program");
   for (int axis = 0; axis < 3; ++axis) {
     const uint32_t limit = device.properties().max_grid[axis];
     const uint32_t most = limit ? std::min(limit, kMostGroups) : kMostGroups;
@@ -68,10 +140,28 @@ void grid_limits(const CheckContext& c) {
       c.alive();
       uint32_t grid[3] = {1, 1, 1};
       grid[axis] = groups;
-      any |= run_last_groups(device, memory.get(), grid);
+      groups_of.run(grid);
     });
   }
-  need(any, "the device takes no such program");
+}
+
+/// Numbers of workgroups that blocks of any size divide, but for one workgroup.
+void odd_grids(const CheckContext& c) {
+  const OpenDevice device = computing(c);
+  need(device.dtype_flags(TN_DTYPE_I32) & TN_DTYPE_ARITHMETIC, "no arithmetic on i32 is claimed");
+  const LastGroups groups_of(device);
+  need(groups_of.is_taken(), "the device takes no such program");
+  const uint32_t* limit = device.properties().max_grid;
+  gradually(8, 1 << 15, [&](uint32_t power) {
+    for (const uint32_t groups : {power / 2 - 1, power / 2 + 1, power - 1, power + 1})
+      for (int axis = 0; axis < 3; ++axis) {
+        if (limit[axis] && groups > limit[axis]) continue;
+        c.alive();
+        uint32_t grid[3] = {1, 1, 1};
+        grid[axis] = groups;
+        groups_of.run(grid);
+      }
+  });
 }
 
 void scalars(const CheckContext& c) {
@@ -140,8 +230,10 @@ void reloaded_programs(const CheckContext& c) {
 std::span<const CheckRow> limit_checks() {
   static constexpr CheckRow kRows[] = {
       {"shared_memory", shared_memory, 27},
+      {"constant_distances", constant_distances, 27},
       {"workgroup_shapes", workgroup_shapes, 27},
       {"grid_limits", grid_limits, 27},
+      {"odd_grids", odd_grids, 28},
       {"scalars", scalars, 54},
       {"reloaded_programs", reloaded_programs, 31},
   };

@@ -11,6 +11,17 @@ namespace {
 
 constexpr uint32_t kFirst = 40;  ///< as many at least, however slow the device is
 
+void expect_aligned(const OpenDevice& device, tn_memory* slab, uint32_t number) {
+  if (!device.is_visible(0)) return;
+  const auto at = reinterpret_cast<uintptr_t>(device.map(slab, 0, 1));
+  device.unmap(slab);
+  const uint32_t alignment = device.spaces()[0].alignment;
+  expect(
+      at % alignment == 0,
+      "memory_map of slab {} of those that live together: expected a multiple of {}, got {} more",
+      number, alignment, at % alignment);
+}
+
 void many_slabs(const CheckContext& c) {
   constexpr uint64_t kBytes = 48;
   const OpenDevice device = submitting(c);
@@ -33,6 +44,7 @@ void many_slabs(const CheckContext& c) {
     for (uint32_t k = 0; k < slabs.size(); ++k) {
       uint32_t words[kBytes / 4];
       device.read(slabs[k].get(), 0, 0, {reinterpret_cast<uint8_t*>(words), sizeof words});
+      expect_aligned(device, slabs[k].get(), k);
       for (const uint32_t word : words)
         if (word != 0x5a000000 + k)
           find("mismatch", "slab {} of {} that live together: expected {:#x}, got {:#x}", k,

@@ -294,6 +294,114 @@ void overlapping_bindings(const CheckContext& c) {
   }
 }
 
+/// Stores whole words through one buffer and loads them through another one, of another dtype.
+sdk::Program other_dtype_program(tn_dtype stored, tn_dtype loaded, uint32_t bytes) {
+  ProgramBuilder b("other_dtype");
+  const auto width = [](tn_dtype dtype) { return sdk::dtype_bytes(uint8_t(dtype)); };
+  const Value x = b.buffer("x", stored, kReadWrite, bytes / width(stored));
+  const Value y = b.buffer("y", loaded, kReadWrite, bytes / width(loaded));
+  const Value out = b.buffer("out", loaded, TN_ACCESS_WRITE, bytes / width(loaded));
+  const Value source = b.buffer("source", stored, TN_ACCESS_READ, bytes / width(stored));
+  for (uint32_t i = 0; i < bytes / width(stored); ++i)
+    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0,
+         {x, i32_constant(b, i), b.op(TN_OP_TAKE, stored, 1, {source, i32_constant(b, i)})});
+  for (uint32_t i = 0; i < bytes / width(loaded); ++i)
+    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0,
+         {out, i32_constant(b, i), b.op(TN_OP_TAKE, loaded, 1, {y, i32_constant(b, i)})});
+  return b.finish();
+}
+
+/// Buffers of unlike dtypes that are the same bytes: a store through one is there for the other.
+void bindings_of_unlike_dtypes(const CheckContext& c) {
+  constexpr uint32_t kBytes = 32;
+  constexpr std::pair<tn_dtype, tn_dtype> kPairs[] = {
+      {TN_DTYPE_F32, TN_DTYPE_U32}, {TN_DTYPE_U32, TN_DTYPE_F32}, {TN_DTYPE_U64, TN_DTYPE_F64},
+      {TN_DTYPE_I32, TN_DTYPE_U32}, {TN_DTYPE_U8, TN_DTYPE_U32},  {TN_DTYPE_U32, TN_DTYPE_U8},
+      {TN_DTYPE_I64, TN_DTYPE_F32}, {TN_DTYPE_F16, TN_DTYPE_I32}, {TN_DTYPE_U32, TN_DTYPE_I16}};
+  const OpenDevice device = computing(c);
+  bool any = false;
+  for (const auto& [stored, loaded] : kPairs) {
+    const sdk::Program program = other_dtype_program(stored, loaded, kBytes);
+    if (!programs::unclaimed(device, program.view(), {1, 1, 1}).empty()) continue;
+    c.alive();
+    const CompileAnswer answer = device.compile(*program.get());
+    if (!answer.executable) continue;
+    any = true;
+    // No bits of a NaN or a subnormal, which may not stay.
+    std::vector<uint8_t> bytes(kBytes), got(kBytes);
+    for (uint32_t i = 0; i < kBytes; ++i) bytes[i] = static_cast<uint8_t>(0x31 + i);
+    const MemoryHandle both = any_memory(device, kBytes), out = any_memory(device, kBytes),
+                       source = any_memory(device, kBytes);
+    device.write(both.get(), 0, 0, std::vector<uint8_t>(kBytes, 0x2A));
+    device.write(source.get(), 0, 0, bytes);
+    const tn_argument arguments[] = {
+        buffer_argument(both.get(), 0, kBytes), buffer_argument(both.get(), 0, kBytes),
+        buffer_argument(out.get(), 0, kBytes), buffer_argument(source.get(), 0, kBytes)};
+    const tn_command command = launch_command(answer.executable.get(), {1, 1, 1}, {}, arguments);
+    device.run({&command, 1});
+    device.read(out.get(), 0, 0, got);
+    for (uint32_t i = 0; i < kBytes; ++i)
+      if (got[i] != bytes[i])
+        find("mismatch",
+             "byte {} loaded as {} from memory that was stored to as {} through another binding: "
+             "expected {:#04x}, got {:#04x}",
+             i, sdk::dtype_text(uint8_t(loaded)), sdk::dtype_text(uint8_t(stored)), bytes[i],
+             got[i]);
+  }
+  need(any, "the device takes no such program");
+}
+
+/// Buffers of which one is never touched.
+sdk::Program untouched_program(uint32_t buffers, uint32_t untouched) {
+  ProgramBuilder b("untouched");
+  std::vector<Value> all;
+  for (uint32_t i = 0; i < buffers; ++i)
+    all.push_back(
+        b.buffer(fmt::format("b{}", i), TN_DTYPE_U32, kReadWrite, i == untouched ? 0 : 1));
+  for (uint32_t i = 0; i < buffers; ++i)
+    if (i != untouched)
+      b.op(TN_OP_STORE, TN_DTYPE_VOID, 0,
+           {all[i], i32_constant(b, 0), b.constant(TN_DTYPE_U32, 100 + i)});
+  return b.finish();
+}
+
+/// A buffer of no bytes, with no memory, at each place.
+void null_arguments(const CheckContext& c) {
+  constexpr uint32_t kBuffers = 5, kOld = 0xEEEEEEEE;
+  const OpenDevice device = computing(c);
+  bool any = false;
+  for (uint32_t untouched = 0; untouched < kBuffers; ++untouched) {
+    const sdk::Program program = untouched_program(kBuffers, untouched);
+    if (!programs::unclaimed(device, program.view(), {1, 1, 1}).empty()) continue;
+    c.alive();
+    const CompileAnswer answer = device.compile(*program.get());
+    if (!answer.executable) continue;
+    any = true;
+    std::vector<MemoryHandle> memory;
+    std::vector<tn_argument> arguments;
+    for (uint32_t i = 0; i < kBuffers; ++i) {
+      memory.push_back(any_memory(device, 4));
+      const std::vector<uint8_t> old(4, 0xEE);
+      device.write(memory[i].get(), 0, 0, old);
+      arguments.push_back(i == untouched ? buffer_argument(nullptr, 0, 0)
+                                         : buffer_argument(memory[i].get(), 0, 4));
+    }
+    const tn_command command = launch_command(answer.executable.get(), {1, 1, 1}, {}, arguments);
+    device.run({&command, 1});
+    for (uint32_t i = 0; i < kBuffers; ++i) {
+      uint32_t got = 0;
+      device.read(memory[i].get(), 0, 0, {reinterpret_cast<uint8_t*>(&got), 4});
+      const uint32_t wanted = i == untouched ? kOld : 100 + i;
+      if (got != wanted)
+        find("mismatch",
+             "buffer {} of a launch whose argument {} has no bytes and no memory: expected {:#x}, "
+             "got {:#x}",
+             i, untouched, wanted, got);
+    }
+  }
+  need(any, "the device takes no such program");
+}
+
 }  // namespace
 
 std::span<const CheckRow> shared_byte_checks() {
@@ -302,6 +410,8 @@ std::span<const CheckRow> shared_byte_checks() {
       {"atomic_tickets", atomic_tickets, 57},
       {"async_groups", async_groups, 27},
       {"overlapping_bindings", overlapping_bindings, 60},
+      {"bindings_of_unlike_dtypes", bindings_of_unlike_dtypes, 60},
+      {"null_arguments", null_arguments, 34},
   };
   return kRows;
 }

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks of what a submission waits for and signals: exactly those points, all of them.
-#include <chrono>
-#include <thread>
-
 #include "conformance/abi/checks/check.hpp"
 
 namespace tenon::conformance::abi::checks {
 namespace {
-
-/// Long enough for a submission that waits for nothing more.
-void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(3)); }
 
 void expect_value(const OpenDevice& device, tn_timeline* timeline, uint64_t wanted,
                   const char* when) {

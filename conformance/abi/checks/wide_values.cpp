@@ -130,7 +130,7 @@ void several_timelines(const CheckContext& c) {
     submit_points(device, waits, signals);
     for (const tn_point& signal : signals) work.ends_with(signal);
     device.signal(a.get(), 1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    settle();
     for (tn_timeline* signal : {low.get(), high.get()})
       if (const uint64_t got = device.query(signal); got != 0)
         find("order",

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "sdk/program/op_info.hpp"
@@ -17,6 +19,7 @@ class Block {
   explicit Block(sdk::Program& program) : view_(program.view()) {}
 
   const sdk::ProgramView& view() const { return view_; }
+  tn_program& header() { return const_cast<tn_program&>(view_.header()); }
   tn_op& op(uint32_t i) { return const_cast<tn_op&>(view_.op(i)); }
   std::span<uint32_t> operands(uint32_t i) {
     const auto all = view_.operands(view_.op(i));
@@ -26,6 +29,21 @@ class Block {
  private:
   sdk::ProgramView view_;
 };
+
+/// Its axes in another order, or one of them shorter: what threads there are, and nothing else.
+std::string change_workgroup(Block& block, Random& random) {
+  uint32_t(&sizes)[3] = block.header().workgroup;
+  const std::array<uint32_t, 3> before = {sizes[0], sizes[1], sizes[2]};
+  const uint64_t axis = random.below(3);
+  if (random.chance(50))
+    std::swap(sizes[axis], sizes[(axis + 1) % 3]);
+  else
+    sizes[axis] = std::max(sizes[axis] / 2, 1u);
+  const uint32_t subgroup = block.header().subgroup_size;
+  const bool is_whole = !subgroup || sizes[0] * sizes[1] * sizes[2] % subgroup == 0;
+  if (!is_whole || std::ranges::equal(sizes, before)) return {};
+  return fmt::format("a workgroup of {} x {} x {}", sizes[0], sizes[1], sizes[2]);
+}
 
 std::string change_constant(Block& block, uint32_t i, Random& random) {
   tn_op& op = block.op(i);
@@ -78,6 +96,8 @@ std::string change_operand(Block& block, uint32_t i, Random& random) {
 }
 
 std::string change_one(Block& block, Random& random) {
+  constexpr uint32_t kOfWorkgroups = 12;  // percent
+  if (random.chance(kOfWorkgroups)) return change_workgroup(block, random);
   const auto i = static_cast<uint32_t>(random.below(block.view().op_count()));
   const tn_op& op = block.op(i);
   if (op.op == TN_OP_CONST) return change_constant(block, i, random);

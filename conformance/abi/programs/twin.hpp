@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program that is another but for one thing: a bit of a constant, an op, the order of operands, a
-// buffer for another. What tells programs apart must tell these apart too.
+// buffer for another, the workgroup. What tells programs apart must tell these apart too.
 #pragma once
 
 #include <string>

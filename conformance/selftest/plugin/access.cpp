@@ -58,6 +58,8 @@ void Interpreter::load(uint32_t i, const Mask& mask) {
       if (index >= room.size() / bytes) outside(i);
       const std::byte* at = room.data() + index * bytes;
       uint64_t value = read(at, bytes);
+      if (const auto kept = unlike_.find(code_.steps[step.operands[0]].imm); kept != unlike_.end())
+        value = read(kept->second.data() + index * bytes, bytes);
       if (!pending_.empty()) value = visible(at, value, t);
       word(i, t, lane) = value;
     }
@@ -73,6 +75,10 @@ uint64_t Interpreter::quirky_index(const Step& step, uint64_t index, uint32_t th
       return index - static_cast<uint64_t>(integer(step.other, thread));
     case Quirk::wrap_index:
       return index % static_cast<uint64_t>(step.amount);
+    case Quirk::far_distance: {
+      const uint64_t at = index + static_cast<uint64_t>(step.amount);
+      return at % count;
+    }
     case Quirk::shared_neighbour:
       return index == before && index + 1 < count ? index + 1 : index;
     default:
@@ -111,8 +117,9 @@ void Interpreter::store(uint32_t i, const Mask& mask) {
   const uint64_t bytes = step.bytes;
   const bool is_run = code_.steps[step.operands[1]].lanes == 1;
   const bool guarded = step.operands.size() > 3;
-  const bool is_alone = code_.variant == Variant::subgroup_barrier_none;
-  const bool is_pending = (code_.variant == Variant::missing_barrier || is_alone) && !step.global;
+  const bool is_alone = sees_itself_alone();
+  const bool is_pending = (code_.variant == Variant::missing_barrier || is_alone) &&
+                          step.global == (code_.variant == Variant::barrier_shared_alone);
   const bool spills = step.global && (step.quirk != Quirk::none || spills_wide_);
   const auto end = std::find(mask.rbegin(), mask.rend(), 1);
   const auto last = static_cast<uint32_t>(mask.rend() - end) - 1;
@@ -146,11 +153,34 @@ void Interpreter::spill(const Step& step, std::span<std::byte> room, uint64_t in
     for (uint64_t k = 1; k < kVector && index + k < count; ++k) put(index + k);
 }
 
+bool Interpreter::sees_itself_alone() const {
+  return code_.variant == Variant::subgroup_barrier_none ||
+         code_.variant == Variant::barrier_shared_alone;
+}
+
+void Interpreter::keep_unlike() {
+  for (uint32_t i = 0; i < view_.param_count(); ++i) {
+    const auto stores_to = [&](const Step& step) {
+      return (step.op == TN_OP_STORE || step.op == TN_OP_ATOMIC) &&
+             code_.steps[step.operands[0]].imm == i;
+    };
+    const sdk::HostArgument& own = bound_[i];
+    if (view_.param(i).kind != TN_PARAM_BUFFER || std::ranges::any_of(code_.steps, stores_to))
+      continue;
+    for (uint32_t k = 0; k < view_.param_count(); ++k) {
+      const sdk::HostArgument& other = bound_[k];
+      if (view_.param(k).kind == TN_PARAM_BUFFER && view_.param(k).dtype != view_.param(i).dtype &&
+          own.data < other.data + other.size && other.data < own.data + own.size)
+        unlike_[i].assign(own.data, own.data + own.size);
+    }
+  }
+}
+
 /// What a thread sees of shared memory that others wrote to since the last barrier.
 uint64_t Interpreter::visible(const std::byte* at, uint64_t now, uint32_t thread) const {
   for (size_t k = pending_.size(); k-- > 0;)
     if (pending_[k].at == at) {
-      const bool is_alone = code_.variant == Variant::subgroup_barrier_none;
+      const bool is_alone = sees_itself_alone();
       return pending_[k].wave == (is_alone ? thread : thread / kWave) ? now : pending_[k].before;
     }
   return now;

@@ -12,8 +12,11 @@
 #include <clocale>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -98,6 +101,28 @@ int32_t compile(const tn_target* target, const tn_program* program, tn_compile_r
   return status;
 }
 
+/// Properties by handle, as they were handed out.
+std::map<tn_device*, tn_properties>& handed_out() {
+  static std::map<tn_device*, tn_properties> all;
+  return all;
+}
+
+int32_t properties(const tn_target* target, const tn_properties** out, tn_error* error) {
+  const int32_t status = sound->properties(target, out, error);
+  if (status != TN_OK || !is(Variant::properties_closed)) return status;
+  const auto kept = handed_out().insert_or_assign(sdk::read_struct(target).device, **out).first;
+  *out = &kept->second;
+  return status;
+}
+
+void device_close(tn_device* device) {
+  if (is(Variant::properties_closed)) {
+    handed_out().erase(device);
+    for (auto& [other, fields] : handed_out()) fields.dtype_count = fields.memory_space_count = 0;
+  }
+  sound->device_close(device);
+}
+
 LaunchState& state_of(tn_executable* executable) {
   return static_cast<const PlantedExecutable*>(sdk::executable_of(executable))->state();
 }
@@ -140,11 +165,31 @@ int32_t executable_text(tn_executable* executable, uint32_t kind, tn_sink sink, 
   return status;
 }
 
+std::vector<uint8_t>& last_saved() {
+  static std::vector<uint8_t> bytes;
+  return bytes;
+}
+
+uint32_t checksum(std::span<const uint8_t> bytes) {
+  uint32_t sum = 0;
+  for (size_t i = 0; i < bytes.size(); ++i) sum ^= uint32_t{bytes[i]} << (i % 4 * 8);
+  return sum;
+}
+
 int32_t executable_save(tn_executable* executable, tn_sink sink, void* user, tn_error* error) {
   Pieces pieces{sink, user};
   const int32_t status = is(Variant::saves_in_pieces)
                              ? sound->executable_save(executable, Pieces::take, &pieces, error)
                              : sound->executable_save(executable, sink, user, error);
+  if (is(Variant::saved_xor)) {
+    std::vector<uint8_t>& bytes = last_saved();
+    bytes.clear();
+    const tn_sink add = [](void* all, const void* data, size_t size) {
+      const auto* begin = static_cast<const uint8_t*>(data);
+      static_cast<std::vector<uint8_t>*>(all)->insert(last_saved().end(), begin, begin + size);
+    };
+    sound->executable_save(executable, add, &bytes, nullptr);
+  }
   if (is(Variant::saved_keeps_scalars)) state_of(executable).is_saved = true;
   if (is(Variant::signal_on_save)) signal(SIGCHLD, SIG_IGN);
   return status;
@@ -157,6 +202,10 @@ int32_t executable_load(const tn_target* target, const void* bytes, size_t size,
   for (size_t less = 1; is(Variant::loads_longer) && status != TN_OK && less < size && less < 64;
        ++less)
     status = sound->executable_load(target, bytes, size - less, out, error);
+  const std::span<const uint8_t> given(static_cast<const uint8_t*>(bytes), size);
+  if (status != TN_OK && is(Variant::saved_xor) && size == last_saved().size() &&
+      checksum(given) == checksum(last_saved()))
+    status = sound->executable_load(target, last_saved().data(), size, out, error);
   if (status != TN_OK && is(Variant::file_on_damage))
     (void)open("/dev/null", O_RDONLY | O_CLOEXEC);  // NOLINT: left open
 #if defined(__x86_64__)
@@ -207,6 +256,8 @@ tn_plugin with_planted_calls(const tn_plugin& plain) {
   sound = &plain;
   tn_plugin own = plain;
   own.device_open = device_open;
+  own.device_close = device_close;
+  own.properties = properties;
   own.memory_map = memory_map;
   own.memory_unmap = memory_unmap;
   own.compile = compile;

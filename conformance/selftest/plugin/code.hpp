@@ -39,6 +39,8 @@ enum class Quirk : uint8_t {
   short_counter,     ///< of a loop: its variable in 32 bits
   keeps_carry,       ///< of a loop: carries begin with what they had in the last launch
   keeps_end,         ///< of a while loop: what its condition ended in the last launch
+  mask_in_halves,    ///< of a where: quarters of 16 lanes of its condition in the order 0, 2, 1, 3
+  far_distance,      ///< of a memory op: its index is `amount` off, in the array
   few_lanes,         ///< of a store: `amount` and no more
   takes_value,       ///< of a load: lane `amount` of value `other`, in place of what memory has
 };

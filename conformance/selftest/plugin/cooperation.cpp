@@ -134,6 +134,10 @@ void Interpreter::matrix_multiply(uint32_t i, const Mask& mask) {
       }
     for (uint32_t e = 0; e < out.size(); ++e)
       at(i, first, TN_MATRIX_C, e / atom.n, e % atom.n) = out[e];
+    const bool is_written_over = code_.variant == Variant::matrix_c_overwritten &&
+                                 code_.steps[step.operands[2]].op == TN_OP_MATRIX_LOAD;
+    for (uint32_t e = 0; e < out.size() && is_written_over; ++e)
+      at(step.operands[2], first, TN_MATRIX_C, e / atom.n, e % atom.n) = out[e];
     if (code_.variant == Variant::matrix_takes_a)
       at(step.operands[0], first, TN_MATRIX_A, 0, 0) = 0;
   }

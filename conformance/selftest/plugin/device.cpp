@@ -116,11 +116,19 @@ void PlantedDevice::submit(const sdk::Submission& submission) {
   if (variant_ == Variant::close_stops && closed_devices != closed_before_)
     job.work.commands.clear();
   const std::lock_guard lock(order_);
-  if (variant_ == Variant::in_flight_64) {
+  if (variant_ == Variant::in_flight_64 || variant_ == Variant::waits_64) {
     size_t in_flight = 0;
     for (const auto& queue : queues_)
       queue->any_pending([&](const Job&) { return ++in_flight == kMostInFlight; });
-    if (in_flight >= kMostInFlight) job.work.commands.clear();
+    if (in_flight >= kMostInFlight) {
+      if (variant_ == Variant::in_flight_64) job.work.commands.clear();
+      if (variant_ == Variant::waits_64) {
+        sdk::run_work(job.work,
+                      [this](const auto& command, auto arguments) { launch(command, arguments); });
+        for (const auto& [timeline, value] : job.signals) timeline->signal(value);
+        return;
+      }
+    }
   }
   if (variant_ == Variant::unseen_48 && ++unseen_submissions == kMostUnseen)
     job.work.commands.clear();
@@ -166,6 +174,8 @@ void PlantedDevice::launch(const sdk::HostCommand& command,
   }
   Interpreter interpreter(code, launch.arguments, launch.grid);
   uint64_t left = variant_ == Variant::groups_2_17 ? kMostGroups : UINT64_MAX;
+  const uint64_t groups = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  if (variant_ == Variant::odd_last_group && groups > 1024 && groups % 64 == 1) left = groups - 1;
   sdk::each_workgroup(launch.grid, [&](const auto& group) {
     if (left > 0) interpreter.run_group(group);
     left -= left > 0;
@@ -189,11 +199,13 @@ std::string CodeCache::key_of(const sdk::ProgramView& program) const {
   const auto bytes = program.bytes();
   const bool is_unordered = variant_ == Variant::key_unordered;
   const bool is_half = variant_ == Variant::key_low_half;
-  if (variant_ != Variant::key_ignores_dtype && !is_unordered && !is_half)
+  const bool has_no_size = variant_ == Variant::key_no_workgroup;
+  if (variant_ != Variant::key_ignores_dtype && !is_unordered && !is_half && !has_no_size)
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  const bool has_dtypes = is_unordered || is_half;
+  const bool has_dtypes = is_unordered || is_half || has_no_size;
   const auto& size = program.header().workgroup;
-  std::string key = fmt::format("{} {} {}", size[0], size[1], size[2]);
+  std::string key;
+  if (!has_no_size) key = fmt::format("{} {} {}", size[0], size[1], size[2]);
   for (uint32_t i = 0; i < program.param_count(); ++i) {
     const tn_param& p = program.param(i);
     key += fmt::format(";{} {} {} {} {}", p.kind, p.space, p.count, p.access,

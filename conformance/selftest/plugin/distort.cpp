@@ -98,6 +98,21 @@ void cut_bindings(const tn_command& from, sdk::HostWork& work, const sdk::HostCo
   }
 }
 
+/// Buffers behind one without memory move up.
+void drop_null(sdk::HostWork& work, const sdk::HostCommand& command) {
+  if (command.kind != TN_COMMAND_LAUNCH) return;
+  const auto arguments = arguments_of(work, command);
+  const sdk::ProgramView program = executable_of(command).code()->view();
+  std::vector<sdk::HostArgument*> buffers;
+  for (uint32_t i = 0, argument = 0; i < program.param_count(); ++i) {
+    if (program.param(i).kind == TN_PARAM_ALLOC) continue;
+    if (program.param(i).kind == TN_PARAM_BUFFER) buffers.push_back(&arguments[argument]);
+    ++argument;
+  }
+  for (size_t k = 0; k + 1 < buffers.size(); ++k)
+    if (!buffers[k]->data) std::swap(*buffers[k], *buffers[k + 1]);
+}
+
 void cut_points(Variant variant, Job& job) {
   if (variant == Variant::first_wait && job.waits.size() > 1) job.waits.resize(1);
   if (variant == Variant::first_signal)
@@ -150,6 +165,7 @@ void distort(Variant variant, const sdk::Submission& submission, Job& job) {
     const tn_command from = submission.command(i);
     cut_numbers(variant, from, job.work.commands[i]);
     if (variant == Variant::binding_offset_32) cut_bindings(from, job.work, job.work.commands[i]);
+    if (variant == Variant::null_argument) drop_null(job.work, job.work.commands[i]);
     if (variant == Variant::offset_kept) keep_offsets(from, job.work, job.work.commands[i]);
   }
   share_arguments(variant, job.work);

@@ -46,6 +46,7 @@ Interpreter::Interpreter(const Code& code, std::span<const sdk::HostArgument> ar
     }
     bound_.push_back(is_own ? sdk::HostArgument{own, bytes, 0} : arguments[argument++]);
   }
+  if (code.variant == Variant::binding_dtype) keep_unlike();
   odd_launch_ = code.launches.fetch_add(1, std::memory_order_relaxed) % 2 == 1;
   if (code.variant == Variant::in_place_hazard && !code.has_barrier && code.threads > 1)
     in_halves_ = code.reads_own_output || overlaps(arguments);
@@ -157,6 +158,7 @@ void Interpreter::run(uint32_t first, uint32_t last, const Mask& mask) {
         break;
       case TN_OP_BARRIER:
         if (code_.variant == Variant::subgroup_barrier_none && step.imm != TN_SCOPE_BLOCK) break;
+        if (code_.variant == Variant::barrier_shared_alone) break;  // what is pending is not
         if (step.quirk != Quirk::no_barrier) pending_.clear();
         break;
       case TN_OP_ASYNC_COPY:
@@ -274,11 +276,35 @@ void Interpreter::next_iteration(uint32_t loop, const Mask& mask) {
   for (uint32_t k = 0; k < carries; ++k)
     fresh.insert(fresh.end(), words(next[k]),
                  words(next[k]) + size_t{code_.threads} * code_.steps[loop + 1 + k].lanes);
+  if (code_.variant == Variant::carries_in_turn) turn_in_place(loop, fresh);
   const uint64_t* from = fresh.data();
   for (uint32_t k = 0; k < carries; ++k) {
     const uint32_t lanes = code_.steps[loop + 1 + k].lanes;
     for (uint32_t t = 0; t < code_.threads; ++t, from += lanes)
       if (mask[t]) std::copy_n(from, lanes, words(loop + 1 + k) + size_t{t} * lanes);
+  }
+}
+
+/// The last of a cycle of three or more finds what the first was overwritten with.
+void Interpreter::turn_in_place(uint32_t loop, std::vector<uint64_t>& fresh) const {
+  const auto carries = static_cast<uint32_t>(code_.steps[loop].operands.size() - 3);
+  const auto& next = code_.steps[code_.steps[loop].closes].operands;
+  const auto source = [&](uint32_t k) { return next[k] - loop - 1; };  // beyond them if none is
+  for (uint32_t first = 0; first < carries; ++first) {
+    uint32_t last = first, length = 1;
+    while (source(last) < carries && source(last) != first && length <= carries)
+      last = source(last), ++length;
+    if (length < 3 || source(last) != first) continue;
+    const auto part = [&](uint32_t k) {
+      size_t begin = 0;
+      for (uint32_t before = 0; before < k; ++before)
+        begin += size_t{code_.threads} * code_.steps[loop + 1 + before].lanes;
+      return fresh.begin() + static_cast<std::ptrdiff_t>(begin);
+    };
+    const size_t count = size_t{code_.threads} * code_.steps[loop + 1 + first].lanes;
+    if (code_.steps[loop + 1 + last].lanes == code_.steps[loop + 1 + first].lanes)
+      std::copy_n(part(first), count, part(last));
+    return;
   }
 }
 
@@ -319,6 +345,13 @@ void Interpreter::compute(uint32_t i) {
     const uint64_t *x = words(product.operands[0]), *y = words(product.operands[1]);
     const uint64_t* z = words(static_cast<uint32_t>(step.amount));
     for (uint32_t e = 0; e < count; ++e) out[e] = fused(step.dtype, x[e], y[e], z[e]);
+    return;
+  }
+  if (step.quirk == Quirk::mask_in_halves) {
+    for (uint32_t e = 0; e < count; ++e) {
+      const uint32_t quarter = e % 16 / 4, other = quarter == 1 ? 2 : quarter == 2 ? 1 : quarter;
+      out[e] = step.function(in[0][e / 16 * 16 + other * 4 + e % 4], in[1][e], in[2][e]);
+    }
     return;
   }
   if (step.quirk == Quirk::bf16_sum) {

@@ -45,6 +45,7 @@ class Interpreter {
   void run(uint32_t first, uint32_t last, const Mask& mask);
   void run_loop(uint32_t i, const Mask& outer);
   void next_iteration(uint32_t loop, const Mask& mask);
+  void turn_in_place(uint32_t loop, std::vector<uint64_t>& fresh) const;
   void begin_carries(uint32_t loop, uint32_t carries);
   uint64_t iterations_of(const Step& loop, uint32_t thread);
   void compute(uint32_t i);
@@ -81,6 +82,10 @@ class Interpreter {
   bool skips(const Step& step, const Mask& mask);
   void spill(const Step& step, std::span<std::byte> room, uint64_t index, uint64_t value);
   uint64_t visible(const std::byte* at, uint64_t now, uint32_t thread) const;
+  /// Buffers that the program does not store to and that share bytes with others of another dtype
+  /// stay as they are.
+  void keep_unlike();
+  bool sees_itself_alone() const;
   bool overlaps(std::span<const sdk::HostArgument> arguments) const;
   [[noreturn]] void outside(uint32_t i) const;
 
@@ -91,7 +96,8 @@ class Interpreter {
   std::unique_ptr<uint64_t[]> words_;
   std::vector<sdk::HostArgument> bound_;     ///< by param: what the launch or `own_` gives it
   std::vector<std::vector<std::byte>> own_;  ///< by param: of allocations, for all threads
-  std::vector<uint8_t> is_private_;          ///< by param: each thread has its own
+  std::map<uint64_t, std::vector<std::byte>> unlike_;  ///< by param: as they were
+  std::vector<uint8_t> is_private_;                    ///< by param: each thread has its own
   Mask everybody_, first_half_, second_half_;
   uint32_t depth_ = 0;      ///< of regions
   bool in_halves_ = false;  ///< a kernel in place whose wide stores spill

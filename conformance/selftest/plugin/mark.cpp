@@ -241,6 +241,35 @@ void on_loops(Code& code, Quirk quirk, int64_t amount = 0) {
   }
 }
 
+/// Of a condition "loop's variable < constant": the constant at the last step before it.
+void mark_splits(Code& code) {
+  for (const Step& branch : code.steps) {
+    if (branch.op != TN_OP_IF) continue;
+    const Step& less = code.steps[branch.operands[0]];
+    if (less.op != TN_OP_CMPLT || code.steps[less.operands[0]].op != TN_OP_LOOP) continue;
+    const Step& loop = code.steps[less.operands[0]];
+    const auto begin = constant_of(code, loop.operands[0]),
+               end = constant_of(code, loop.operands[1]),
+               step = constant_of(code, loop.operands[2]),
+               bound = constant_of(code, less.operands[1]);
+    if (!begin || !end || !step || !bound || *begin >= *bound || *bound >= *end) continue;
+    code.steps[less.operands[1]].imm -= static_cast<uint64_t>((*bound - *begin) % *step);
+  }
+}
+
+/// Distances of 2^15 bytes and more are negative ones.
+void mark_distances(Code& code) {
+  constexpr int64_t kFirst = 1 << 15, kEnd = 1 << 16;
+  for (Step& step : code.steps) {
+    if (step.op != TN_OP_TAKE || step.global || code.steps[step.operands[1]].op != TN_OP_ADD)
+      continue;
+    const auto distance = constant_of(code, code.steps[step.operands[1]].operands[1]);
+    if (!distance || *distance * step.bytes < kFirst || *distance * step.bytes >= kEnd) continue;
+    step.quirk = Quirk::far_distance;
+    step.amount = 1;
+  }
+}
+
 void mark_deep(Code& code) {
   constexpr int kDeepest = 32;
   int depth = 0;
@@ -283,6 +312,9 @@ constexpr struct {
     {Variant::past_2_24, [](Code& c) { on_loads(c, Quirk::wrap_index, 1 << 24); }},
     {Variant::lanes_32, [](Code& c) { on_stores(c, Quirk::few_lanes, 32); }},
     {Variant::nesting_32, mark_deep},
+    {Variant::trips_2_20, [](Code& c) { on_loops(c, Quirk::few_iterations, 1 << 20); }},
+    {Variant::split_on_grid, mark_splits},
+    {Variant::distance_15, mark_distances},
     {Variant::trips_16, [](Code& c) { on_loops(c, Quirk::few_iterations, UINT16_MAX); }},
     {Variant::counter_32, [](Code& c) { on_loops(c, Quirk::short_counter); }},
     {Variant::carry_kept, [](Code& c) { on_loops(c, Quirk::keeps_carry); }},

@@ -77,6 +77,7 @@ std::unique_ptr<const sdk::PropertyTable> make_properties(Variant variant) {
   fields.max_bindings = tiny ? 4 : 16;
   fields.max_shared_bytes = fields.max_scratch_bytes = tiny ? 256 : 16384;
   fields.compute_units = 2;
+  if (variant == Variant::distance_15) fields.max_shared_bytes = 1 << 16;
   if (variant == Variant::relaxed) fields.accuracy = TN_ACCURACY_RELAXED;
   if (variant == Variant::declared_ftz)
     fields.numerics = TN_NUMERICS_FLUSH_INPUT | TN_NUMERICS_FLUSH_OUTPUT;

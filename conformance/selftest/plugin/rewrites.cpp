@@ -144,6 +144,95 @@ bool is_zero(const Peephole& p, size_t k) {
 
 // ---- One op of another -------------------------------------------------------------------------
 
+/// (x >> k) & mask, unsigned.
+void unsigned_field(const Peephole& p) {
+  if (p.step.op != TN_OP_AND || p.step.dtype != TN_DTYPE_I32 || p.operand(0).op != TN_OP_SHR)
+    return;
+  const uint32_t count = p.operand(0).operands[1], mask = p.step.operands[1];
+  if (!p.is_constant(count) || !p.is_constant(mask) || p.code.steps[count].imm >= p.bits() ||
+      !std::has_single_bit(p.constant(1) + 1))
+    return;
+  p.become(
+      [](uint64_t x, uint64_t k, uint64_t bits) { return (static_cast<uint32_t>(x) >> k) & bits; },
+      {p.operand(0).operands[0], count, mask});
+}
+
+int64_t of_i32(uint64_t bits) { return static_cast<int32_t>(bits); }
+
+void wide_shift(const Peephole& p) {
+  if (p.step.op != TN_OP_CAST || p.step.dtype != TN_DTYPE_I64 || p.operand(0).op != TN_OP_SHL ||
+      p.operand(0).dtype != TN_DTYPE_I32)
+    return;
+  const uint32_t count = p.operand(0).operands[1];
+  if (p.is_constant(count) && p.code.steps[count].imm == 31)
+    p.become([](uint64_t x, uint64_t,
+                uint64_t) { return static_cast<uint64_t>(of_i32(x) * -(int64_t{1} << 31)); },
+             {p.operand(0).operands[0]});
+}
+
+bool was_narrow_signed(const Peephole& p, size_t k) {
+  if (p.operand(k).op != TN_OP_CAST) return false;
+  const uint8_t from = p.of(p.operand(k), 0).dtype;
+  return from == TN_DTYPE_I8 || from == TN_DTYPE_I16;
+}
+
+void short_division(const Peephole& p) {
+  if (p.step.op != TN_OP_IDIV || p.step.dtype != TN_DTYPE_U32 || !was_narrow_signed(p, 0) ||
+      !was_narrow_signed(p, 1))
+    return;
+  p.become(
+      [](uint64_t a, uint64_t b, uint64_t) {
+        constexpr uint64_t kLow = 0xffffff;
+        return b & kLow ? (a & kLow) / (b & kLow) : 0;
+      },
+      p.step.operands);
+}
+
+bool is_masked(const Peephole& p, size_t k) {
+  if (p.operand(k).op != TN_OP_CAST || p.of(p.operand(k), 0).op != TN_OP_AND) return false;
+  const Step& masked = p.of(p.operand(k), 0);
+  return masked.dtype == TN_DTYPE_U32 && p.is_constant(masked.operands[1]) &&
+         p.of(masked, 1).imm <= 0xffffff;
+}
+
+void short_product(const Peephole& p) {
+  if (p.step.op == TN_OP_MUL && p.step.dtype == TN_DTYPE_U64 && is_masked(p, 0) && is_masked(p, 1))
+    p.become([](uint64_t a, uint64_t b, uint64_t) { return a * b & UINT32_MAX; }, p.step.operands);
+}
+
+void negated_quotient(const Peephole& p) {
+  if (p.step.op != TN_OP_NEG || p.operand(0).op != TN_OP_IDIV) return;
+  const Step& quotient = p.operand(0);
+  if (p.of(quotient, 0).op == TN_OP_NEG)
+    p.become_op(TN_OP_IDIV, p.step.dtype, {p.of(quotient, 0).operands[0], quotient.operands[1]});
+}
+
+void fuse_difference(const Peephole& p) {
+  if (p.step.op != TN_OP_SUB || p.step.dtype != TN_DTYPE_F64 || p.operand(1).op != TN_OP_MUL)
+    return;
+  const auto& factors = p.operand(1).operands;
+  p.become(
+      [](uint64_t x, uint64_t y, uint64_t z) {
+        const auto number = [](uint64_t bits) { return std::bit_cast<double>(bits); };
+        return std::bit_cast<uint64_t>(std::fma(-number(x), number(y), number(z)));
+      },
+      {factors[0], factors[1], p.step.operands[0]});
+}
+
+void choose_in_halves(const Peephole& p) {
+  const bool compares = p.step.op == TN_OP_WHERE && p.operand(0).operands.size() == 2;
+  if (compares && p.step.lanes % 16 == 0 && p.step.bytes == 1 && p.of(p.operand(0), 0).bytes == 8)
+    p.step.quirk = Quirk::mask_in_halves;
+}
+
+void short_variable(const Peephole& p) {
+  if (p.step.op != TN_OP_MUL || p.step.dtype != TN_DTYPE_I64 || p.operand(0).op != TN_OP_CAST ||
+      p.of(p.operand(0), 0).op != TN_OP_LOOP || !p.is_constant(p.step.operands[1]))
+    return;
+  p.become([](uint64_t a, uint64_t b, uint64_t) { return static_cast<uint64_t>(of_i32(a * b)); },
+           p.step.operands);
+}
+
 bool is_within(const Peephole& p, uint16_t region) {
   const auto at = static_cast<uint32_t>(&p.step - p.code.steps.data());
   for (uint32_t i = 0; i < at; ++i)
@@ -236,6 +325,14 @@ constexpr Rewrite kRewrites[] = {
      [](const Peephole& p) {
        if (p.step.op == TN_OP_ADD && p.is_float() && is_zero(p, 1)) p.become(p.step.operands[0]);
      }},
+    {Variant::shr_and_field, unsigned_field},
+    {Variant::wide_of_shl_top, wide_shift},
+    {Variant::div_24_bits, short_division},
+    {Variant::product_24, short_product},
+    {Variant::neg_div_neg, negated_quotient},
+    {Variant::fused_difference, fuse_difference},
+    {Variant::mask_in_halves, choose_in_halves},
+    {Variant::variable_32, short_variable},
     {Variant::max_of_difference, max_of_difference},
     {Variant::and_of_neg_x3,
      [](const Peephole& p) {

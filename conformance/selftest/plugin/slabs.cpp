@@ -14,6 +14,8 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr size_t kKnown = 1024;        ///< slabs that a variant tells apart
+constexpr uint64_t kPacked = 16;       ///< bytes, less than the alignment that is claimed
+constexpr size_t kFew = 256;           ///< slabs beside which a variant packs others
 constexpr size_t kResting = 2;         ///< blocks of a size that rest before one is used again
 constexpr uint64_t kLarge = 16 << 20;  ///< bytes from which a block does go back to the system
 
@@ -21,18 +23,26 @@ constexpr uint64_t kLarge = 16 << 20;  ///< bytes from which a block does go bac
 
 class SlabPool::Slab final : public sdk::HostMemory {
  public:
-  Slab(std::shared_ptr<SlabPool> pool, size_t slot, Block block, std::byte* address, uint64_t size)
-      : HostMemory(address, size), pool_(std::move(pool)), slot_(slot), block_(block) {}
+  /// The slab begins `shift` bytes behind its block, and behind `address`.
+  Slab(std::shared_ptr<SlabPool> pool, size_t slot, Block block, std::byte* address, uint64_t size,
+       uint64_t shift)
+      : HostMemory(address + shift, size),
+        pool_(std::move(pool)),
+        slot_(slot),
+        block_(block),
+        shift_(shift) {}
   ~Slab() override { pool_->give_back(slot_, block_); }
   void* map(uint64_t offset, uint64_t) override {
     if (pool_->variant_ == Variant::slow_answers) slow_down();
-    return block_.data + (pool_->variant_ == Variant::map_offset_16 ? offset & UINT16_MAX : offset);
+    return block_.data + shift_ +
+           (pool_->variant_ == Variant::map_offset_16 ? offset & UINT16_MAX : offset);
   }
 
  private:
   std::shared_ptr<SlabPool> pool_;
   size_t slot_;
   Block block_;
+  uint64_t shift_;
 };
 
 SlabPool::~SlabPool() {
@@ -69,8 +79,11 @@ std::unique_ptr<sdk::Memory> SlabPool::allocate(uint64_t size) {
   slots_[slot] = {is_stale ? before : block, true};
   const size_t known = variant_ == Variant::slabs_1024 ? slot % kKnown : slot;
   const bool is_apart = slots_[known].block.capacity < block.capacity;  // no room in it
+  const auto used = static_cast<size_t>(std::ranges::count(slots_, true, &Slot::used));
+  const bool is_packed = variant_ == Variant::slabs_256 && used > kFew && size < kPage / 2;
   return std::make_unique<Slab>(shared_from_this(), slot, block,
-                                slots_[is_apart ? slot : known].block.data, size);
+                                slots_[is_apart ? slot : known].block.data, size,
+                                is_packed ? kPacked : 0);
 }
 
 void SlabPool::give_back(size_t slot, Block block) {

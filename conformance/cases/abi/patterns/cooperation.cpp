@@ -148,14 +148,17 @@ std::vector<SequenceStep> draw_exchange(Choices& choices, const ExchangeRow& row
 
 // ---- Barriers ----------------------------------------------------------------------------------
 
+/// Between a store and a load of another thread's element: of shared memory, or of a buffer.
 std::vector<SequenceStep> draw_barrier(Choices& choices, tn_scope scope, tn_dtype dtype,
-                                       Where where) {
+                                       bool is_shared, Where where) {
   CooperationProgram p(choices);
   ProgramKit& kit = p.kit;
   const Value out = p.buffer("out", dtype, p.all());
   const Value marks = p.buffer("marks", TN_DTYPE_I32, p.all());
   const Value in = kit.builder.buffer("in", dtype, TN_ACCESS_READ, uint64_t(p.all()));
-  const Value tile = kit.builder.allocate("tile", dtype, TN_SPACE_SHARED, uint64_t(p.threads()));
+  const Value tile =
+      is_shared ? kit.builder.allocate("tile", dtype, TN_SPACE_SHARED, uint64_t(p.threads()))
+                : p.buffer("tile", dtype, p.all());
   p.place(true);
   const Value x = kit.load(in, p.thread);
   // The threads of a subgroup turned round, or those of the workgroup.
@@ -167,10 +170,13 @@ std::vector<SequenceStep> draw_barrier(Choices& choices, tn_scope scope, tn_dtyp
   // A barrier of the workgroup stands where all of it comes.
   const bool is_apart = where == Where::kSides || where == Where::kInSides;
   const Where here = scope == TN_SCOPE_BLOCK && is_apart ? Where::kAfterSides : where;
+  // From an element's number in the workgroup to that in the tile.
+  const Value first = kit.plus(p.thread, kit.times(p.local, kit.whole(-1)));
+  const auto place = [&](Value local) { return is_shared ? local : kit.plus(first, local); };
   p.at(here, marks, [&] {
-    kit.store(tile, p.local, x);
+    kit.store(tile, place(p.local), x);
     p.kit.barrier(scope);
-    kit.store(out, p.thread, kit.load(tile, other));
+    kit.store(out, p.thread, kit.load(tile, place(other)));
     p.kit.barrier(scope);
   });
   return p.finish();
@@ -283,11 +289,13 @@ std::vector<Pattern> cooperation_patterns() {
             [row, lanes, here = where](Choices& choices, tn_dtype dtype) {
               return draw_exchange(choices, row, dtype, lanes, here);
             });
-    for (const tn_scope scope : {TN_SCOPE_SUBGROUP, TN_SCOPE_BLOCK})
-      add(fmt::format("barrier {} {}", scope == TN_SCOPE_BLOCK ? "block" : "subgroup", where_name),
-          kMet, [scope, here = where](Choices& choices, tn_dtype dtype) {
-            return draw_barrier(choices, scope, dtype, here);
-          });
+    for (const bool is_shared : {true, false})
+      for (const tn_scope scope : {TN_SCOPE_SUBGROUP, TN_SCOPE_BLOCK})
+        add(fmt::format("barrier {} {}{}", scope == TN_SCOPE_BLOCK ? "block" : "subgroup",
+                        where_name, is_shared ? "" : " of buffers"),
+            kMet, [scope, is_shared, here = where](Choices& choices, tn_dtype dtype) {
+              return draw_barrier(choices, scope, dtype, is_shared, here);
+            });
   }
   for (const auto& [name, way] : kAtomics)
     for (const bool is_equal : {true, false})

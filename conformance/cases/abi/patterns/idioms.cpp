@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Programs of idioms.def: threads that compute one idiom on boundary values, with a few sets of
-// constants.
+// Programs of idioms.def: threads that compute one idiom on boundary values, or on those and any
+// others, with a few sets of constants.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -14,7 +14,10 @@ namespace tenon::conformance::abi {
 namespace {
 
 constexpr int64_t kIdiomThreads = 24;
-constexpr int kConstantSets = 3;
+constexpr int kConstantSets = 4;
+constexpr uint64_t kShiftCounts = 7;
+/// Of four in a row one is near the 24 bits of a float or of a fast multiplier.
+constexpr int64_t kPowers[] = {8, 16, 24, 7, 15, 31, 23, 32};
 constexpr size_t kIdiomsTogether = 3;  ///< in one program
 
 struct IdiomRow {
@@ -50,6 +53,14 @@ constexpr CastRow kIdiomCasts[] = {
     {"float", TN_DTYPE_I16, TN_DTYPE_F32},  {"float", TN_DTYPE_I32, TN_DTYPE_F32},
     {"float", TN_DTYPE_U32, TN_DTYPE_F32},  {"float", TN_DTYPE_I64, TN_DTYPE_F64},
     {"float", TN_DTYPE_U64, TN_DTYPE_F64},  {"float", TN_DTYPE_BOOL, TN_DTYPE_F32},
+    {"unlike", TN_DTYPE_I8, TN_DTYPE_U32},  {"unlike", TN_DTYPE_U8, TN_DTYPE_I16},
+    {"unlike", TN_DTYPE_I16, TN_DTYPE_U32}, {"unlike", TN_DTYPE_U16, TN_DTYPE_I32},
+    {"unlike", TN_DTYPE_I32, TN_DTYPE_U64}, {"unlike", TN_DTYPE_U32, TN_DTYPE_U64},
+    {"unlike", TN_DTYPE_I64, TN_DTYPE_U32}, {"unlike", TN_DTYPE_U64, TN_DTYPE_I32},
+    {"byte", TN_DTYPE_I16, TN_DTYPE_I8},    {"byte", TN_DTYPE_U16, TN_DTYPE_U8},
+    {"byte", TN_DTYPE_I32, TN_DTYPE_I8},    {"byte", TN_DTYPE_U32, TN_DTYPE_U8},
+    {"byte", TN_DTYPE_I64, TN_DTYPE_I8},    {"byte", TN_DTYPE_U64, TN_DTYPE_U8},
+    {"byte", TN_DTYPE_F32, TN_DTYPE_I8},    {"byte", TN_DTYPE_F64, TN_DTYPE_U8},
     {"bits", TN_DTYPE_F16, TN_DTYPE_I16},   {"bits", TN_DTYPE_BF16, TN_DTYPE_I16},
     {"bits", TN_DTYPE_F32, TN_DTYPE_I32},   {"bits", TN_DTYPE_F64, TN_DTYPE_I64},
 };
@@ -76,14 +87,19 @@ class IdiomProgram {
   }
 
   SequenceStep draw() {
-    constexpr uint16_t kWidths[] = {4, 2, 3};
-    if (choices_.chance(25)) lanes_ = choices_.pick(kWidths);
+    constexpr uint16_t kWidths[] = {4, 2, 8, 3, 16};
+    if (choices_.chance(35))
+      lanes_ = choices_.chance(50) ? lanes_of_register() : choices_.pick(kWidths);
+    first_count_ = choices_.below(kShiftCounts);
+    takes_usual_powers_ = choices_.chance(70);
+    first_power_ = choices_.below(std::size(kPowers));
     in_words_ = choices_.chance(40);
     const int64_t seed = choices_.between(1, 99);
     const tn_dtype in = stored(dtype_);
     const int64_t count = kIdiomThreads * lanes_;
-    const Value a = kit_.builder.buffer("edge_a", in, TN_ACCESS_READ, uint64_t(count));
-    const Value b = kit_.builder.buffer("edge_b", in, TN_ACCESS_READ, uint64_t(count));
+    const std::string kind = choices_.chance(40) ? "mixed_" : "edge_";
+    const Value a = kit_.builder.buffer(kind + "a", in, TN_ACCESS_READ, uint64_t(count));
+    const Value b = kit_.builder.buffer(kind + "b", in, TN_ACCESS_READ, uint64_t(count));
     std::vector<Value> outs;
     for (const IdiomRow& row : rows_)
       outs.push_back(kit_.builder.buffer("out_" + std::string(row.name), stored(*result_dtype(row)),
@@ -96,6 +112,7 @@ class IdiomProgram {
     for (size_t r = 0; r < rows_.size(); ++r)
       for (int set = 0; set < kConstantSets; ++set) {
         drawn_.clear();
+        set_ = static_cast<uint64_t>(set);
         const Value value = as_dtype(*compute(rows_[r]), dtype_of(outs[r]));
         kit_.store(outs[r], kit_.plus(first, kit_.whole(set * count)), value);
       }
@@ -105,6 +122,14 @@ class IdiomProgram {
  private:
   using Value = ProgramKit::Value;
 
+  /// As many of the narrowest value as fill 128 bits.
+  uint16_t lanes_of_register() const {
+    constexpr uint32_t kBytes = 16;
+    uint32_t narrowest = sdk::dtype_bytes(static_cast<uint8_t>(dtype_));
+    for (const IdiomRow& row : rows_)
+      narrowest = std::min(narrowest, sdk::dtype_bytes(static_cast<uint8_t>(*result_dtype(row))));
+    return static_cast<uint16_t>(kBytes / narrowest);
+  }
   tn_dtype stored(tn_dtype dtype) const {
     return in_words_ ? ProgramKit::wide_of(static_cast<uint8_t>(dtype)) : dtype;
   }
@@ -202,14 +227,19 @@ class IdiomProgram {
     if (!is_whole) return {};
     if (word == "m") return sdk::is_signed(code) ? uint64_t{1} << (bits - 1) : uint64_t{0};
     if (word == "k" || word == "j") {
-      constexpr int kEdges = 6;
-      const int64_t edges[kEdges] = {1, bits - 1, bits / 2, 0, bits, 3};
-      return number(edges[choices_.below(kEdges)]);
+      const int64_t counts[kShiftCounts] = {1, bits - 1, 3, bits / 4 * 3, bits, bits / 2, 0};
+      return number(counts[word == "k" ? (first_count_ + set_) % kShiftCounts
+                                       : choices_.below(kShiftCounts)]);
     }
     if (word == "K") return number(bits - static_cast<int64_t>(*constant("k", dtype)));
     if (word == "B") return number(bits - 1);
     if (word == "S") return number(idiom_bits(dtype_));
-    if (word == "p") return uint64_t{1} << choices_.between(1, places);
+    if (word == "p") {
+      const int64_t power = takes_usual_powers_
+                                ? kPowers[(first_power_ + set_) % std::size(kPowers)]
+                                : choices_.between(1, places);
+      return uint64_t{1} << std::min(power, places);
+    }
     if (word == "q") return *constant("p", dtype) - 1;
     if (word == "l") {
       const uint64_t half = uint64_t{1} << (bits - (sdk::is_signed(code) ? 2 : 1));
@@ -223,6 +253,8 @@ class IdiomProgram {
   const tn_dtype dtype_;
   ProgramKit kit_;
   uint16_t lanes_ = 1;
+  uint64_t first_count_ = 0, first_power_ = 0, set_ = 0;  ///< k and p are others in each set
+  bool takes_usual_powers_ = false;
   bool in_words_ = false;  ///< memory has no elements below 32 bits
   Value x_ = 0, y_ = 0;
   std::map<std::pair<std::string, tn_dtype>, uint64_t> drawn_;

@@ -25,7 +25,8 @@ enum MatrixUse : uint32_t {
   kHandedOver = 4096,      ///< each subgroup fills the tiles of the other one
   kRefilled = 8192,        ///< in a loop, with a barrier before and after each use
   kThroughShared = 16384,  ///< a product goes to the other subgroup, which adds its own
-  kInGroupBranch = 32768   ///< under a condition that is equal in each workgroup, two-sided
+  kInGroupBranch = 32768,  ///< under a condition that is equal in each workgroup, two-sided
+  kSumUsedAgain = 65536    ///< what one multiplication adds to, by a second one after it
 };
 
 constexpr AtomRow kMatrixRows[] = {
@@ -41,6 +42,8 @@ constexpr AtomRow kMatrixRows[] = {
     {"in_place_transposed", kLoadsC | kInPlace | kTransposedC},
     {"used_again", kUsedAgain},
     {"used_again_in_place", kUsedAgain | kLoadsC | kInPlace},
+    {"sum_used_again", kSumUsedAgain | kLoadsC},
+    {"sum_used_again_transposed", kSumUsedAgain | kLoadsC | kTransposedA | kTransposedC},
     {"loop", kChained},
     {"loop_transposed", kChained | kTransposedA | kTransposedB | kWideStrides},
     {"on_fragments", kOnFragments | kLoadsC},
@@ -85,8 +88,9 @@ class MatrixProgram {
     const auto count = [&](uint64_t role, int64_t times) {
       return uint64_t(size_of(role) * times);
     };
-    out_ = kit_.builder.buffer("out", dtype_of(TN_MATRIX_C), kBoth,
-                               count(TN_MATRIX_C, all * (has(kUsedAgain) ? 2 : 1)), kAlignment);
+    out_ = kit_.builder.buffer(
+        "out", dtype_of(TN_MATRIX_C), kBoth,
+        count(TN_MATRIX_C, all * (has(kUsedAgain) || has(kSumUsedAgain) ? 2 : 1)), kAlignment);
     const std::string kind = ProgramKit::factors_of(dtype_of(TN_MATRIX_C));
     a_ = kit_.builder.buffer(kind + "a", dtype_of(TN_MATRIX_A), TN_ACCESS_READ,
                              count(TN_MATRIX_A, all * steps_), kAlignment);
@@ -161,6 +165,11 @@ class MatrixProgram {
   Value multiply(Value a, Value b, Value c) {
     return kit_.builder.op(TN_OP_MATRIX_MULTIPLY, dtype_of(TN_MATRIX_C), lanes(TN_MATRIX_C),
                            {a, b, c}, atom_.id);
+  }
+  Value twice(Value fragment) {
+    const sdk::ProgramBuilder::Value both[] = {fragment, fragment};
+    const auto& op = kit_.builder.at(fragment);
+    return kit_.builder.op(TN_OP_ADD, static_cast<tn_dtype>(op.dtype), op.lanes, both);
   }
   Value allocate(const char* name, uint64_t role, int64_t count) {
     return kit_.builder.allocate(name, dtype_of(role), TN_SPACE_SHARED,
@@ -241,9 +250,10 @@ class MatrixProgram {
       return store(c_at, multiply(a, b, theirs));
     }
     // The same operands once more, onto the first sum, after it was stored.
+    // So is the sum, of other factors.
     store(c_at, product);
-    if (!has(kUsedAgain)) return;
-    const Value again = multiply(a, b, product);
+    if (!has(kUsedAgain) && !has(kSumUsedAgain)) return;
+    const Value again = has(kSumUsedAgain) ? multiply(twice(a), b, sum) : multiply(a, b, product);
     store(kit_.plus(c_at, kit_.whole(c_size * groups_ * subgroups_)), again);
   }
 

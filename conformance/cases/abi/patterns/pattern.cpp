@@ -16,6 +16,7 @@ const std::vector<Pattern>& all_patterns() {
     families.push_back(depth_patterns());
     families.push_back(product_patterns());
     families.push_back(order_patterns());
+    families.push_back(loop_patterns());
     for (const AtomFamily& family : atom_families()) families.push_back(atom_patterns(family.verb));
     size_t most = 0;
     for (const auto& family : families) most = std::max(most, family.size());

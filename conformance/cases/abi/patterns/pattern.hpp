@@ -34,7 +34,8 @@ const std::vector<Pattern>& all_patterns();
 
 /// In `--stats`, whatever was tried.
 inline constexpr std::string_view kFamilies[] = {"idioms",   "neighbours", "cooperation", "depth",
-                                                 "products", "matrix",     "tiles",       "dot"};
+                                                 "products", "orders",     "loops",       "matrix",
+                                                 "tiles",    "dot"};
 
 std::vector<Pattern> idiom_patterns();
 std::vector<Pattern> neighbour_patterns();
@@ -42,6 +43,7 @@ std::vector<Pattern> cooperation_patterns();
 std::vector<Pattern> depth_patterns();
 std::vector<Pattern> product_patterns();
 std::vector<Pattern> order_patterns();
+std::vector<Pattern> loop_patterns();
 /// Of an AtomFamily.
 std::vector<Pattern> atom_patterns(std::string_view verb);
 
