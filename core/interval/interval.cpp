@@ -146,6 +146,18 @@ std::unordered_set<const Node*> widened_values(const std::vector<NodeRef>& order
   return out;
 }
 
+/// What a REDUCE adds, through views and ops that give the one value that they take.
+const Node* term_of(const Node& sum) {
+  const Node* x = sum.sources[0].get();
+  for (;;) {
+    const size_t first = x->op == Op::WHERE ? 1 : 0;
+    const bool chooses = x->op == Op::WHERE || x->op == Op::MIN || x->op == Op::MAX;
+    const bool is_one = chooses && x->sources[first] == x->sources[first + 1];
+    if (x->op != Op::VIEW && !is_one) return x;
+    x = x->sources[first].get();
+  }
+}
+
 /// Products and their sums that a flushing dot product may compute: those without
 /// Precision::kExact.
 std::unordered_set<const Node*> flushed_products(const std::vector<NodeRef>& order,
@@ -156,8 +168,7 @@ std::unordered_set<const Node*> flushed_products(const std::vector<NodeRef>& ord
     if (node->op != Op::REDUCE || node->as<ReduceAttr>().op != Op::ADD ||
         node->as<ReduceAttr>().precision == Precision::kExact)
       continue;
-    const Node* x = node->sources[0].get();
-    while (x->op == Op::VIEW) x = x->sources[0].get();
+    const Node* x = term_of(*node);
     if (x->op != Op::MUL || !widened.contains(x->sources[0].get()) ||
         !widened.contains(x->sources[1].get()))
       continue;
@@ -174,8 +185,7 @@ std::unordered_map<const Node*, int> cut_products(const std::vector<NodeRef>& or
   for (const NodeRef& node : order) {
     const int bits = node->op == Op::REDUCE ? factor_bits(node->as<ReduceAttr>().precision) : 0;
     if (bits == 0) continue;
-    const Node* x = node->sources[0].get();
-    while (x->op == Op::VIEW) x = x->sources[0].get();
+    const Node* x = term_of(*node);
     if (x->op != Op::MUL || x->dtype != DType::kF32) continue;
     const auto [at, is_new] = out.emplace(x, bits);
     at->second = std::min(at->second, bits);

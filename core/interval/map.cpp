@@ -99,6 +99,9 @@ bool only_moves(const Node& node) {
 void elementwise_intervals(const Node& node, const IntervalOperands& operands,
                            const Profile& profile, IntervalArray& out) {
   const DType from = operands[node.op == Op::WHERE ? 1 : 0]->value.dtype;
+  // A device may know that nothing was done, as in min(x, x): then a sum adds the product itself.
+  for (const IntervalArray* x : operands)
+    out.rounded |= x->rounded && (node.op == Op::NEG || x->value == out.value);
   bool exact = true;
   for (const IntervalArray* x : operands) exact &= x->exact();
   const bool bits = node.op == Op::CAST && node.as<CastAttr>().bits;

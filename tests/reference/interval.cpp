@@ -391,6 +391,29 @@ TEST_CASE("a reduction may fuse the products that feed it") {
   CHECK(takes(dot({3e38f, -3e38f}, {16, 1e13f}), 0, NAN, p));
 }
 
+TEST_CASE("a reduction may fuse products behind what does nothing to them") {
+  const Profile p = exact_profile();
+  const float x = 1 + 0x1p-12f, y = -1;
+  const float fused = std::fmaf(x, x, y), apart = x * x + y;
+  REQUIRE(fused != apart);
+  Case c;
+  const NodeRef a = c.in(floats({x, y})), b = c.in(floats({x, 1}));
+  const NodeRef product = c.b.binary(Op::MUL, a, b);
+  const NodeRef yes = c.b.constant({DType::kBool, 1}, product->shape);
+  const NodeRef one = c.b.constant(Scalar::of(kF, 1), product->shape);
+  const NodeRef other = c.b.constant(Scalar::of(kF, 2), product->shape);
+  const auto sum_takes = [&](const NodeRef& terms) {
+    return takes(c.of(c.b.reduce(Op::ADD, terms, {0}), p), 0, fused, p);
+  };
+  for (const NodeRef& same :
+       {product, c.b.binary(Op::MIN, product, product), c.b.binary(Op::MAX, product, product),
+        c.b.where(yes, product, product), c.b.where(yes, product, one),
+        c.b.binary(Op::MUL, product, one), c.b.unary(Op::NEG, c.b.unary(Op::NEG, product))})
+    CHECK(sum_takes(same));
+  const NodeRef grown = c.b.binary(Op::MUL, product, other);  // and its own product is exact
+  CHECK_FALSE(takes(c.of(c.b.reduce(Op::ADD, grown, {0}), p), 0, 2 * fused, p));
+}
+
 TEST_CASE("a decomposed optional op on narrow floats is rounded once, at its end") {
   Profile p = exact_profile();
   p.native_ops.fill(0);
