@@ -16,7 +16,7 @@ namespace tenon::conformance::abi {
 namespace {
 
 constexpr int64_t kProductInputs = 64, kOwnElements = 8;
-constexpr int kPairs = 22, kPairsOfSubgroups = 16;
+constexpr int kPairs = 22, kPairsOfSubgroups = 16, kPairsOfSeries = 5;
 
 enum class PairPlace {
   kTop,
@@ -65,7 +65,8 @@ class ProductProgram {
       std::stable_partition(walk.begin(), walk.end(), [](const LinkPort* port) {
         return is_subgroup_exchange(port->op) || port->op == TN_OP_ATOMIC;
       });
-    walk.resize(std::min<size_t>(walk.size(), subgroup_ ? kPairsOfSubgroups : kPairs));
+    const int most = is_series() ? kPairsOfSeries : subgroup_ ? kPairsOfSubgroups : kPairs;
+    walk.resize(std::min<size_t>(walk.size(), static_cast<size_t>(most)));
     int64_t place = choices_.between(0, kPairPlaces - 1);
     for (const LinkPort* port : walk) {
       const Choices::Scope scope(choices_, Part::kNode);
@@ -85,6 +86,14 @@ class ProductProgram {
  private:
   using Value = ProgramKit::Value;
 
+  /// What shaders compute by a series, for each lane: drivers take a second for a dozen.
+  bool is_series() const {
+    const bool is_function = source_.op == TN_OP_EXP || source_.op == TN_OP_EXP2 ||
+                             source_.op == TN_OP_LN || source_.op == TN_OP_LOG2 ||
+                             source_.op == TN_OP_SIN || source_.op == TN_OP_COS;
+    return is_function && dtype_ == TN_DTYPE_F64;
+  }
+
   // ---- What the program has ---------------------------------------------------------------------
 
   void draw_shape() {
@@ -103,7 +112,7 @@ class ProductProgram {
     }
     if (is_of_vectors(source_.op) || choices_.chance(40)) lanes_ = choices_.pick(kWidths);
     constexpr uint32_t kMostLanes = 128;  ///< of a subgroup
-    if (subgroup_ * lanes_ > kMostLanes) lanes_ = std::min<uint16_t>(lanes_, 4);
+    if (is_series() || subgroup_ * lanes_ > kMostLanes) lanes_ = std::min<uint16_t>(lanes_, 4);
     in_words_ = choices_.chance(30);
     has_atomics_ = source_.op == TN_OP_ATOMIC || choices_.chance(15);
     has_scalars_ = source_.op == TN_OP_PARAM || choices_.chance(40);
