@@ -31,6 +31,9 @@ Outcome ApiHarness::run_steps(const Sequence& sequence, const std::function<void
     return tool_error(illegal.kind, fmt::format("{}, at {}", illegal.text, runner.where()));
   } catch (const Lost& lost) {
     return outcome_of(Status::kDeviceLost, fmt::format("{}, at {}", lost.text, runner.where()));
+  } catch (const Error& error) {  // of a sequence that is none
+    return tool_error(std::string(kProgramKind),
+                      fmt::format("{}, at {}", error.what(), runner.where()));
   }
   if (runner.done() == 0 && is_programs(sequence)) {
     const programs::LeftOut& left_out = runner.left_out();

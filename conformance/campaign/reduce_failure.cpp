@@ -10,10 +10,10 @@
 #include "conformance/cases/abi/rules.hpp"
 #include "conformance/cases/files.hpp"
 #include "conformance/cases/generator.hpp"
-#include "conformance/cases/shell.hpp"
 #include "conformance/shrink/size.hpp"
 #include "conformance/worker/run_reproducer.hpp"
 #include "core/support/error.hpp"
+#include "core/support/shell.hpp"
 
 namespace tenon::conformance::campaign {
 namespace {

@@ -6,10 +6,10 @@
 #include "conformance/campaign/buckets.hpp"
 #include "conformance/campaign/reduce_failure.hpp"
 #include "conformance/cases/files.hpp"
-#include "conformance/cases/shell.hpp"
 #include "conformance/worker/run_reproducer.hpp"
 #include "core/support/error.hpp"
 #include "core/support/hash.hpp"
+#include "core/support/shell.hpp"
 
 namespace tenon::conformance::campaign {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "conformance/cases/abi/programs.hpp"
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/graphs/shapes.hpp"
 #include "conformance/cases/scalar_list.hpp"
@@ -359,6 +360,19 @@ std::string write_reproducer(const Reproducer& r) {
   return out + body_text(r.test);
 }
 
+namespace {
+
+/// Throws kInvalid for a text that is none.
+void check_program(const abi::SequenceStep& step, std::string_view origin) {
+  try {
+    abi::program_of(step);
+  } catch (const Error& error) {
+    fail(ErrorKind::kInvalid, "[replay] {}: {}", origin, error.what());
+  }
+}
+
+}  // namespace
+
 Reproducer parse_reproducer(std::string_view text, Builder& builder, std::string_view origin) {
   TN_REQUIRE(text.substr(0, text.find('\n')) == kMagic,
              "[replay] {}:1: expected \"{}\" as the first line", origin, kMagic);
@@ -383,7 +397,11 @@ Reproducer parse_reproducer(std::string_view text, Builder& builder, std::string
              graph_at, graph_line);
   for (const std::string& earlier : histories.texts())
     out.after.push_back(parse_reproducer(earlier, builder, origin).test);
-  if (out.test.sequence) return out;
+  if (out.test.sequence) {
+    for (const abi::SequenceStep& step : out.test.sequence->steps)
+      if (abi::is_program(step)) check_program(step, origin);
+    return out;
+  }
   out.test.graph = parse_graph(text, builder, origin);
   check_inputs(out.test, origin);
   check_steps(out.test, origin);

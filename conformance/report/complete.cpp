@@ -9,10 +9,10 @@
 
 #include "conformance/cases/graphs/cells.hpp"
 #include "conformance/cases/reach.hpp"
-#include "conformance/cases/shell.hpp"
 #include "conformance/report/report.hpp"
 #include "core/support/error.hpp"
 #include "core/support/hash.hpp"
+#include "core/support/shell.hpp"
 #include "tenon/plugin.h"
 
 namespace tenon::conformance::report {

@@ -11,6 +11,7 @@
 #include "core/support/error.hpp"
 #include "core/support/file_io.hpp"
 #include "core/support/output.hpp"
+#include "core/support/shell.hpp"
 #include "frontend/cli/cli.hpp"
 #include "frontend/cli/template_files.hpp"
 
@@ -18,6 +19,17 @@ namespace tenon::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Names become those of a namespace: keywords, and what is in scope where it stands.
+constexpr std::string_view kTaken =
+    " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t "
+    "char16_t char32_t class co_await co_return co_yield compl concept const const_cast "
+    "consteval constexpr constinit continue decltype default delete do double dynamic_cast "
+    "else enum explicit export extern false float for friend goto if inline int long mutable "
+    "namespace new noexcept not not_eq nullptr operator or or_eq private protected public "
+    "register reinterpret_cast requires return sdk short signed sizeof static static_assert "
+    "static_cast std struct switch template this thread_local throw true try typedef typeid "
+    "typename union unsigned using virtual void volatile wchar_t while xor xor_eq ";
 
 void check_name(const std::string& name) {
   bool legal =
@@ -28,6 +40,8 @@ void check_name(const std::string& name) {
   }
   TN_REQUIRE(legal, "[new-backend] expected a name of lower case letters, digits and _, got '{}'",
              name);
+  TN_REQUIRE(kTaken.find(" " + name + " ") == kTaken.npos,
+             "[new-backend] expected a name that C++ and its library leave free, got '{}'", name);
 }
 
 std::string camel_case(const std::string& name) {
@@ -114,7 +128,7 @@ void add_new_backend(CLI::App& app, int& exit_code) {
     const std::string build = fmt::format(
         "cmake -S {0} -B {0}/build -DCMAKE_PREFIX_PATH={1} && cmake --build {0}/build && "
         "tenon-conformance run --plugin {0}/build/lib/tenon/libtenon_{2}.so",
-        options->folder, package_prefix(), options->name);
+        shell_word(options->folder), shell_word(package_prefix()), options->name);
     if (options->json) {
       say("{}\n", Lines{json_text(nlohmann::json{{"files", files}, {"next", build}})});
     } else {

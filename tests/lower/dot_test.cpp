@@ -152,3 +152,31 @@ TEST_CASE("dot is refused with what was expected") {
   CHECK_THROWS_WITH(lowered_dot(c, "split r0 4; stage b1 at a0 inner r0.i; dot r0.i"),
                     ContainsSubstring("expected a dot product of 4 elements to f32"));
 }
+
+TEST_CASE("a dot product in the terms of another sum is that of the inner one") {
+  Case c;
+  c.graph = R"(graph sums(%x: bf16[24, 2], %y: bf16[30, 2], %z: bf16[24, 2]) {
+  %x0 = cast %x : f32
+  %x1 = reshape %x0 : [24, 1, 2]
+  %x2 = expand %x1 : [24, 30, 2]
+  %y0 = cast %y : f32
+  %y1 = reshape %y0 : [1, 30, 2]
+  %y2 = expand %y1 : [24, 30, 2]
+  %p = mul %x2, %y2
+  %s = reduce.add %p, axes=[2]
+  %e = exp2 %s
+  %e1 = expand %e : [24, 30, 2]
+  %z0 = cast %z : f32
+  %z1 = reshape %z0 : [24, 1, 2]
+  %z2 = expand %z1 : [24, 30, 2]
+  %q = mul %e1, %z2
+  %r = reduce.add %q, axes=[0]
+  return %r
+})";
+  c.tolerance = 1e-6;
+  for (const char* list : {"dot r1", "split r0 2; dot r1", "dot r1; precompute r0 8 at a0"}) {
+    INFO(list);
+    CHECK(dots_in(lowered_dot(c, list)) == 1);
+    CHECK(difference(c, dots_like(), list, false) == "");
+  }
+}

@@ -2,6 +2,7 @@
 """tenon new-backend: the copy builds against the sdk alone and passes the conformance run."""
 import glob
 import os
+import shlex
 import subprocess
 import tempfile
 import unittest
@@ -41,9 +42,15 @@ class NewBackend(unittest.TestCase):
             self.skipTest("no libgccjit")
         self.new_backend_passes("foo_bar", ["--template", "gccjit"], "fuzz", "--cases", 10)
 
+    def test_what_is_next_can_be_pasted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = run("tenon", "new-backend", "foo", os.path.join(folder, "it's here"))
+            words = shlex.split(result.stdout.splitlines()[-1])
+            self.assertEqual(words[:4], ["next:", "cmake", "-S", os.path.join(folder, "it's here")])
+
     def test_bad_names_and_folders(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("Foo", "9x", "a-b", "", "x" * 33):
+            for name in ("Foo", "9x", "a-b", "", "x" * 33, "int", "std", "and"):
                 with self.subTest(name):
                     self.assertEqual(run("tenon", "new-backend", name, os.path.join(folder, "x")).returncode, 2)
             with open(os.path.join(folder, "precious"), "w", encoding="utf-8") as file:

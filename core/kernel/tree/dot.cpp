@@ -42,11 +42,12 @@ Match match_either(const DotAtom& atom, DType x, DType y) {
 }  // namespace
 
 int dot_axis(const Statement& reduction, const Kernel& kernel) {
-  int axis = -1;
-  walk(reduction.body, [&](const Statement& s) {
-    if (s.kind == Statement::Kind::kLoop && kernel.axes[s.axis].bind == Bind::kDot) axis = s.axis;
-  });
-  return axis;
+  for (const Statement& s : reduction.body) {
+    if (s.kind != Statement::Kind::kLoop) continue;  // a reduction in it has its own
+    if (kernel.axes[s.axis].bind == Bind::kDot) return s.axis;
+    if (const int axis = dot_axis(s, kernel); axis >= 0) return axis;
+  }
+  return -1;
 }
 
 std::string check_dot(Kernel& kernel, const Statement& reduction, int axis) {

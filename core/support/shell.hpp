@@ -4,9 +4,9 @@
 
 #include <string>
 
-namespace tenon::conformance {
+namespace tenon {
 
 /// In quotes if a shell would split or change it.
 std::string shell_word(const std::string& word);
 
-}  // namespace tenon::conformance
+}  // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "conformance/cases/shell.hpp"
+#include "core/support/shell.hpp"
 
-namespace tenon::conformance {
+namespace tenon {
 
 std::string shell_word(const std::string& word) {
   if (!word.empty() && word.find_first_of(" \t\n\"'\\$&|;<>()*?[]{}#~`!") == word.npos) return word;
@@ -10,4 +10,4 @@ std::string shell_word(const std::string& word) {
   return out + "'";
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon
