@@ -7,6 +7,7 @@
 #include "conformance/abi/lowest_bit.hpp"
 #include "conformance/cases/abi/scalars.hpp"
 #include "core/interval/ops.hpp"
+#include "core/ir/narrow_float.hpp"
 #include "core/support/error.hpp"
 #include "sdk/program/op_info.hpp"
 #include "tenon/plugin.h"
@@ -149,18 +150,18 @@ ModelValue compute(uint16_t op, uint8_t from, uint8_t to, std::span<const ModelV
 
 /// No order of the additions rounds.
 bool adds_exactly(std::span<const ModelValue> lanes, uint8_t dtype) {
-  double unit = HUGE_VAL, total = 0;
+  double unit = HUGE_VAL;
+  long double total = 0;  // f64 would round it before it is looked at
   for (const ModelValue& lane : lanes) {
     const double term = to_double(lane.bits, dtype);
     if (term == 0) continue;
     unit = std::min(unit, lowest_bit(term));
-    total += std::fabs(term);
+    total += std::fabs(static_cast<long double>(term));
   }
   if (total == 0) return true;
-  // One more unit than the sum: then it fits without its lowest bit, or with it.
-  const uint64_t most = from_double(total, dtype);
-  const uint64_t odd = from_double(total - unit, dtype);
-  return to_double(most, dtype) == total && to_double(odd, dtype) == total - unit;
+  const int digits = float_format(static_cast<DType>(dtype)).mantissa_bits + 1;
+  return total <= std::ldexp(static_cast<long double>(unit), digits) &&
+         std::isfinite(to_double(from_double(static_cast<double>(total), dtype), dtype));
 }
 
 }  // namespace

@@ -112,7 +112,8 @@ class ProductProgram {
     }
     if (is_of_vectors(source_.op) || choices_.chance(40)) lanes_ = choices_.pick(kWidths);
     constexpr uint32_t kMostLanes = 128;  ///< of a subgroup
-    if (is_series() || subgroup_ * lanes_ > kMostLanes) lanes_ = std::min<uint16_t>(lanes_, 4);
+    const bool is_f64 = dtype_ == TN_DTYPE_F64;  // whose functions are series in shaders
+    if (is_f64 || subgroup_ * lanes_ > kMostLanes) lanes_ = std::min<uint16_t>(lanes_, 4);
     in_words_ = choices_.chance(30);
     has_atomics_ = source_.op == TN_OP_ATOMIC || choices_.chance(15);
     has_scalars_ = source_.op == TN_OP_PARAM || choices_.chance(40);
