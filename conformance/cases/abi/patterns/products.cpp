@@ -111,7 +111,7 @@ class ProductProgram {
       groups_ = 6;
     }
     if (is_of_vectors(source_.op) || choices_.chance(40)) lanes_ = choices_.pick(kWidths);
-    constexpr uint32_t kMostLanes = 128;  ///< of a subgroup
+    constexpr uint32_t kMostLanes = 128;         ///< of a subgroup
     const bool is_f64 = dtype_ == TN_DTYPE_F64;  // whose functions are series in shaders
     if (is_f64 || subgroup_ * lanes_ > kMostLanes) lanes_ = std::min<uint16_t>(lanes_, 4);
     in_words_ = choices_.chance(30);
