@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "conformance/abi/checks/check.hpp"
-#include "conformance/abi/programs/runner.hpp"
+#include "conformance/abi/checks/probe_programs.hpp"
 #include "conformance/cases/abi/scalars.hpp"
 #include "sdk/program/op_info.hpp"
 
@@ -95,9 +95,8 @@ bool try_sums(const OpenDevice& device, tn_dtype dtype, uint16_t lanes,
               const std::function<void(const std::function<void()>&)>& around) {
   if (!(device.dtype_flags(dtype) & TN_DTYPE_ARITHMETIC)) return false;
   const sdk::Program program = sums_program(dtype, lanes);
-  if (!programs::unclaimed(device, program.view(), {kGroups, 1, 1}).empty()) return false;
-  const CompileAnswer answer = device.compile(*program.get());
-  if (!answer.executable) return false;
+  const ExecutableHandle executable = compile_claimed(device, program, {kGroups, 1, 1});
+  if (!executable) return false;
   const uint32_t width = sdk::dtype_bytes(uint8_t(dtype));
   const size_t count = size_t{kGroups} * lanes;
   const auto d = uint8_t(dtype);
@@ -122,8 +121,7 @@ bool try_sums(const OpenDevice& device, tn_dtype dtype, uint16_t lanes,
   const tn_argument arguments[] = {buffer_argument(memory[0].get(), 0, got.size()),
                                    buffer_argument(memory[1].get(), 0, count * width),
                                    buffer_argument(memory[2].get(), 0, count * width)};
-  const tn_command command =
-      launch_command(answer.executable.get(), {kGroups, 1, 1}, {}, arguments);
+  const tn_command command = launch_command(executable.get(), {kGroups, 1, 1}, {}, arguments);
   around([&] { device.run({&command, 1}); });
   device.read(memory[0].get(), 0, 0, got);
   for (size_t k = 0; k < std::size(kOps); ++k)

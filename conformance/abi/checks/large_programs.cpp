@@ -6,7 +6,6 @@
 #include "conformance/abi/checks/large_probes.hpp"
 #include "conformance/abi/checks/last_groups.hpp"
 #include "conformance/abi/checks/probe_programs.hpp"
-#include "conformance/abi/programs/runner.hpp"
 #include "conformance/cases/gradually.hpp"
 #include "sdk/program/verify_ops.hpp"
 
@@ -53,9 +52,8 @@ void many_workgroups(const CheckContext& c) {
 /// The same as a probe, without a model, which would take longer than the device.
 bool run_iterations(const OpenDevice& device, uint32_t iterations) {
   const sdk::Program program = iterations_program(iterations);
-  if (!programs::unclaimed(device, program.view(), {1, 1, 1}).empty()) return false;
-  const CompileAnswer answer = device.compile(*program.get());
-  if (!answer.executable) return false;
+  const ExecutableHandle executable = compile_claimed(device, program, {1, 1, 1});
+  if (!executable) return false;
   uint32_t wanted[2] = {1, 0}, got[2] = {};
   for (uint32_t i = 0; i < iterations; ++i) {
     wanted[0] = wanted[0] * 3 ^ i;
@@ -63,7 +61,7 @@ bool run_iterations(const OpenDevice& device, uint32_t iterations) {
   }
   const MemoryHandle out = any_memory(device, sizeof got);
   const tn_argument argument = buffer_argument(out.get(), 0, sizeof got);
-  const tn_command command = launch_command(answer.executable.get(), {1, 1, 1}, {}, {&argument, 1});
+  const tn_command command = launch_command(executable.get(), {1, 1, 1}, {}, {&argument, 1});
   device.run({&command, 1});
   device.read(out.get(), 0, 0, {reinterpret_cast<uint8_t*>(got), sizeof got});
   for (size_t k = 0; k < std::size(got); ++k)

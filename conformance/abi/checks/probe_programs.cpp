@@ -129,6 +129,12 @@ uint32_t most_threads(const tn_properties& p, uint32_t most) {
   return most;
 }
 
+ExecutableHandle compile_claimed(const OpenDevice& device, const sdk::Program& program,
+                                 const uint32_t (&grid)[3]) {
+  if (!programs::unclaimed(device, program.view(), grid).empty()) return {};
+  return device.compile(*program.get()).executable;
+}
+
 bool run_probe(const OpenDevice& device, const sdk::Program& program, bool reloaded,
                uint32_t groups) {
   const SequenceStep step{"program",

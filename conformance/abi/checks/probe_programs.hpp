@@ -36,6 +36,10 @@ sdk::Program constant_program(tn_dtype dtype);
 /// Threads of one workgroup that are claimed, in x alone.
 uint32_t most_threads(const tn_properties& properties, uint32_t most);
 
+/// Null where the device does not claim what it needs, or does not take it.
+ExecutableHandle compile_claimed(const OpenDevice& device, const sdk::Program& program,
+                                 const uint32_t (&grid)[3]);
+
 /// Runs it and compares every byte with what it means (program_runner.hpp). Answers whether the
 /// device claims what it needs.
 bool run_probe(const OpenDevice& device, const sdk::Program& program, bool reloaded,

@@ -6,7 +6,6 @@
 
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/checks/probe_programs.hpp"
-#include "conformance/abi/programs/runner.hpp"
 
 namespace tenon::conformance::abi::checks {
 namespace {
@@ -129,17 +128,15 @@ void atomic_tickets(const CheckContext& c) {
       c.alive();
       const uint32_t groups = is_shared ? 1 : most ? std::min(most, 5u) : 5;
       const sdk::Program program = ticket_program(dtype, threads, is_shared);
-      if (!programs::unclaimed(device, program.view(), {groups, 1, 1}).empty()) continue;
-      const CompileAnswer answer = device.compile(*program.get());
-      if (!answer.executable) continue;
+      const ExecutableHandle executable = compile_claimed(device, program, {groups, 1, 1});
+      if (!executable) continue;
       any = true;
       const uint64_t width = sdk::dtype_bytes(uint8_t(dtype)), count = uint64_t{threads} * groups;
       const MemoryHandle cell = any_memory(device, 8), out = any_memory(device, count * width);
       const tn_argument arguments[] = {buffer_argument(cell.get(), 0, width),
                                        buffer_argument(out.get(), 0, count * width)};
-      tn_command commands[] = {
-          fill_command(cell.get(), 0, 8, kFirst, static_cast<uint32_t>(width)),
-          launch_command(answer.executable.get(), {groups, 1, 1}, {}, arguments)};
+      tn_command commands[] = {fill_command(cell.get(), 0, 8, kFirst, static_cast<uint32_t>(width)),
+                               launch_command(executable.get(), {groups, 1, 1}, {}, arguments)};
       commands[1].block[0] = threads;
       device.run(commands);
       std::vector<uint8_t> bytes(count * width);
@@ -196,9 +193,8 @@ void async_groups(const CheckContext& c) {
     for (const bool at_once : {true, false}) {
       c.alive();
       const sdk::Program program = async_program(groups, at_once);
-      if (!programs::unclaimed(device, program.view(), {1, 1, 1}).empty()) continue;
-      const CompileAnswer answer = device.compile(*program.get());
-      if (!answer.executable) continue;
+      const ExecutableHandle executable = compile_claimed(device, program, {1, 1, 1});
+      if (!executable) continue;
       any = true;
       std::vector<uint32_t> words(size_t{groups} * 4), got(words.size(), 0);
       for (uint32_t i = 0; i < words.size(); ++i) words[i] = (i + 1) * 0x9E3779B1u;
@@ -207,7 +203,7 @@ void async_groups(const CheckContext& c) {
       device.write(x.get(), 0, 0, {reinterpret_cast<const uint8_t*>(words.data()), size});
       const tn_argument arguments[] = {buffer_argument(out.get(), 0, size),
                                        buffer_argument(x.get(), 0, size)};
-      const tn_command command = launch_command(answer.executable.get(), {1, 1, 1}, {}, arguments);
+      const tn_command command = launch_command(executable.get(), {1, 1, 1}, {}, arguments);
       device.run({&command, 1});
       device.read(out.get(), 0, 0, {reinterpret_cast<uint8_t*>(got.data()), size});
       for (size_t i = 0; i < words.size(); ++i)
@@ -322,10 +318,9 @@ void bindings_of_unlike_dtypes(const CheckContext& c) {
   bool any = false;
   for (const auto& [stored, loaded] : kPairs) {
     const sdk::Program program = other_dtype_program(stored, loaded, kBytes);
-    if (!programs::unclaimed(device, program.view(), {1, 1, 1}).empty()) continue;
     c.alive();
-    const CompileAnswer answer = device.compile(*program.get());
-    if (!answer.executable) continue;
+    const ExecutableHandle executable = compile_claimed(device, program, {1, 1, 1});
+    if (!executable) continue;
     any = true;
     // No bits of a NaN or a subnormal, which may not stay.
     std::vector<uint8_t> bytes(kBytes), got(kBytes);
@@ -337,7 +332,7 @@ void bindings_of_unlike_dtypes(const CheckContext& c) {
     const tn_argument arguments[] = {
         buffer_argument(both.get(), 0, kBytes), buffer_argument(both.get(), 0, kBytes),
         buffer_argument(out.get(), 0, kBytes), buffer_argument(source.get(), 0, kBytes)};
-    const tn_command command = launch_command(answer.executable.get(), {1, 1, 1}, {}, arguments);
+    const tn_command command = launch_command(executable.get(), {1, 1, 1}, {}, arguments);
     device.run({&command, 1});
     device.read(out.get(), 0, 0, got);
     for (uint32_t i = 0; i < kBytes; ++i)
@@ -372,10 +367,9 @@ void null_arguments(const CheckContext& c) {
   bool any = false;
   for (uint32_t untouched = 0; untouched < kBuffers; ++untouched) {
     const sdk::Program program = untouched_program(kBuffers, untouched);
-    if (!programs::unclaimed(device, program.view(), {1, 1, 1}).empty()) continue;
     c.alive();
-    const CompileAnswer answer = device.compile(*program.get());
-    if (!answer.executable) continue;
+    const ExecutableHandle executable = compile_claimed(device, program, {1, 1, 1});
+    if (!executable) continue;
     any = true;
     std::vector<MemoryHandle> memory;
     std::vector<tn_argument> arguments;
@@ -386,7 +380,7 @@ void null_arguments(const CheckContext& c) {
       arguments.push_back(i == untouched ? buffer_argument(nullptr, 0, 0)
                                          : buffer_argument(memory[i].get(), 0, 4));
     }
-    const tn_command command = launch_command(answer.executable.get(), {1, 1, 1}, {}, arguments);
+    const tn_command command = launch_command(executable.get(), {1, 1, 1}, {}, arguments);
     device.run({&command, 1});
     for (uint32_t i = 0; i < kBuffers; ++i) {
       uint32_t got = 0;

@@ -2,7 +2,7 @@
 // What optimisers do to loops: carried values that change places (parallel copies), variables that
 // are widened and scaled (induction variables), conditions on the variable (splitting of its range,
 // peeling), and bounds that depend on an outer loop (rotation, interchange).
-#include <algorithm>
+#include <optional>
 
 #include "conformance/cases/abi/patterns/pattern.hpp"
 #include "conformance/cases/abi/patterns/program_kit.hpp"
@@ -15,26 +15,38 @@ using Value = ProgramKit::Value;
 constexpr int64_t kLoopThreads = 6;
 constexpr uint32_t kReadAndWrite = TN_ACCESS_READ | TN_ACCESS_WRITE;
 
-/// A number that the compiler knows, or one that it has to load.
+/// Numbers that the compiler knows or, in so many of 100 programs, some that it has to load.
 class Numbers {
  public:
-  Numbers(ProgramKit& kit, Choices& choices) : kit_(kit), choices_(choices) {}
-
-  void declare() {
-    zeros_ = kit_.builder.scalar("zero", TN_DTYPE_I32, 0, 0);
-    is_declared_ = true;
+  Numbers(ProgramKit& kit, Choices& choices, uint32_t percent) : kit_(kit), choices_(choices) {
+    if (choices.chance(percent)) zero_ = kit.builder.scalar("zero", TN_DTYPE_I32, 0, 0);
   }
+
   /// As an i32.
   Value some(int64_t value) {
     const Value known = kit_.whole(value);
-    return is_declared_ && choices_.chance(35) ? kit_.plus(known, zeros_) : known;
+    return zero_ && choices_.chance(35) ? kit_.plus(known, *zero_) : known;
   }
 
  private:
   ProgramKit& kit_;
   Choices& choices_;
-  Value zeros_ = 0;
-  bool is_declared_ = false;
+  std::optional<Value> zero_;
+};
+
+/// Threads, each with so many elements of a result.
+struct LoopProgram {
+  LoopProgram(const char* name, Choices& choices, tn_dtype dtype, int64_t each, uint32_t percent)
+      : kit(name),
+        out(kit.builder.buffer("out", dtype, kReadAndWrite, uint64_t(kLoopThreads * each))),
+        numbers(kit, choices, percent),
+        thread(kit.builder.index(TN_AXIS_GRID_X, TN_DTYPE_I32)),
+        first(kit.times(thread, kit.whole(each))) {}
+
+  ProgramKit kit;
+  const Value out;
+  Numbers numbers;
+  const Value thread, first;  ///< number of the thread, and of its first element
 };
 
 // ---- Carried values ----------------------------------------------------------------------------
@@ -74,8 +86,7 @@ SequenceStep carries_program(Choices& choices, Move move, size_t count, tn_dtype
       kit.builder.buffer("out", dtype, kReadAndWrite, uint64_t(each * static_cast<int64_t>(count)));
   const Value in =
       kit.builder.buffer("in", dtype, TN_ACCESS_READ, uint64_t(each * static_cast<int64_t>(count)));
-  Numbers numbers(kit, choices);
-  if (choices.chance(40)) numbers.declare();
+  Numbers numbers(kit, choices, 40);
   const Value thread = kit.builder.index(TN_AXIS_GRID_X, TN_DTYPE_I32);
   const Value first = kit.times(thread, kit.whole(lanes));
   std::vector<Value> initial;
@@ -120,14 +131,9 @@ constexpr struct {
 /// out[n] = scaled variable of iteration n, and their sum.
 SequenceStep induction_program(Choices& choices, tn_opcode op, tn_dtype wide) {
   constexpr int64_t kMostTrips = 8;
-  ProgramKit kit("induction");
   const Walk walk = choices.pick(kWalks);
-  const Value out =
-      kit.builder.buffer("out", wide, kReadAndWrite, uint64_t{kLoopThreads} * (kMostTrips + 1));
-  Numbers numbers(kit, choices);
-  if (choices.chance(40)) numbers.declare();
-  const Value thread = kit.builder.index(TN_AXIS_GRID_X, TN_DTYPE_I32);
-  const Value first = kit.times(thread, kit.whole(kMostTrips + 1));
+  LoopProgram program("induction", choices, wide, kMostTrips + 1, 40);
+  auto& [kit, out, numbers, thread, first] = program;
   const int64_t factor =
       op == TN_OP_SHL ? choices.pick<int64_t>({2, 8, 16, 20, 31}) : choices.pick(kFactors);
   const bool is_factor_first = op != TN_OP_SHL && choices.chance(30);
@@ -163,13 +169,8 @@ constexpr struct {
 /// outside.
 SequenceStep split_program(Choices& choices, tn_opcode op, bool is_turned, int64_t step) {
   constexpr int64_t kTrips = 7;
-  ProgramKit kit("split");
-  const Value out =
-      kit.builder.buffer("out", TN_DTYPE_I32, kReadAndWrite, uint64_t{kLoopThreads} * kTrips);
-  Numbers numbers(kit, choices);
-  if (choices.chance(30)) numbers.declare();
-  const Value thread = kit.builder.index(TN_AXIS_GRID_X, TN_DTYPE_I32);
-  const Value first = kit.times(thread, kit.whole(kTrips));
+  LoopProgram program("split", choices, TN_DTYPE_I32, kTrips, 30);
+  auto& [kit, out, numbers, thread, first] = program;
   const int64_t begin = choices.pick<int64_t>({0, 1, -5, 100});
   const int64_t end = begin + step * (kTrips - 1) + choices.between(1, step);
   const int64_t bound = begin + choices.between(-1, step * kTrips + 1);
@@ -209,12 +210,8 @@ constexpr Bounds kBounds[] = {{"grows", 0, 0, 1, 0},  {"shrinks", 0, 0, -1, 3},
 /// out: how often the inner loop ran, the sum of its variables, and the last one.
 SequenceStep nest_program(Choices& choices, const Bounds& bounds) {
   constexpr int64_t kResults = 3;
-  ProgramKit kit("nest");
-  const Value out =
-      kit.builder.buffer("out", TN_DTYPE_I32, kReadAndWrite, uint64_t{kLoopThreads} * kResults);
-  Numbers numbers(kit, choices);
-  if (choices.chance(40)) numbers.declare();
-  const Value thread = kit.builder.index(TN_AXIS_GRID_X, TN_DTYPE_I32);
+  LoopProgram program("nest", choices, TN_DTYPE_I32, kResults, 40);
+  auto& [kit, out, numbers, thread, first] = program;
   const Value zero = kit.whole(0);
   const Value initial[] = {zero, zero, kit.whole(-9)};
   const int64_t step = choices.pick<int64_t>({1, 2, 3});
@@ -236,8 +233,7 @@ SequenceStep nest_program(Choices& choices, const Bounds& bounds) {
   const Value after[] = {inner + 1, inner + 2, inner + 3};
   kit.builder.end(after);
   for (int64_t k = 0; k < kResults; ++k)
-    kit.store(out, kit.plus(kit.times(thread, kit.whole(kResults)), kit.whole(k)),
-              outer + 1 + static_cast<Value>(k));
+    kit.store(out, kit.plus(first, kit.whole(k)), outer + 1 + static_cast<Value>(k));
   return kit.step(kLoopThreads, choices.between(1, 99));
 }
 
