@@ -211,20 +211,20 @@ constexpr Bounds kBounds[] = {{"grows", 0, 0, 1, 0},  {"shrinks", 0, 0, -1, 3},
 SequenceStep nest_program(Choices& choices, const Bounds& bounds) {
   constexpr int64_t kResults = 3;
   LoopProgram program("nest", choices, TN_DTYPE_I32, kResults, 40);
-  auto& [kit, out, numbers, thread, first] = program;
+  ProgramKit& kit = program.kit;
   const Value zero = kit.whole(0);
   const Value initial[] = {zero, zero, kit.whole(-9)};
   const int64_t step = choices.pick<int64_t>({1, 2, 3});
   const Value outer =
-      kit.builder.begin_loop(zero, numbers.some(choices.pick<int64_t>({5, 4, 6, 1})),
+      kit.builder.begin_loop(zero, program.numbers.some(choices.pick<int64_t>({5, 4, 6, 1})),
                              kit.whole(choices.pick<int64_t>({1, 2})), initial);
   const auto bound = [&](int64_t times, int64_t number) {
-    Value value = numbers.some(number);
+    Value value = program.numbers.some(number);
     if (times) value = kit.plus(value, kit.times(outer, kit.whole(times)));
     return value;
   };
   Value end = bound(bounds.end_times, bounds.end);
-  if (choices.chance(25)) end = kit.plus(end, thread);
+  if (choices.chance(25)) end = kit.plus(end, program.thread);
   const Value carried[] = {outer + 1, outer + 2, outer + 3};
   const Value inner = kit.builder.begin_loop(bound(bounds.begin_times, bounds.begin), end,
                                              kit.whole(step), carried);
@@ -233,7 +233,8 @@ SequenceStep nest_program(Choices& choices, const Bounds& bounds) {
   const Value after[] = {inner + 1, inner + 2, inner + 3};
   kit.builder.end(after);
   for (int64_t k = 0; k < kResults; ++k)
-    kit.store(out, kit.plus(first, kit.whole(k)), outer + 1 + static_cast<Value>(k));
+    kit.store(program.out, kit.plus(program.first, kit.whole(k)),
+              outer + 1 + static_cast<Value>(k));
   return kit.step(kLoopThreads, choices.between(1, 99));
 }
 
