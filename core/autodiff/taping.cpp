@@ -268,7 +268,7 @@ bool Taping::run(const std::vector<NodeRef>& order) {
           at->second =
               taped(node, {sources, attr.body, static_cast<size_t>(attr.carried), attr.is_while});
         const Loop& loop = at->second.loop;
-        const NodeRef made = builder_.make(
+        NodeRef made = builder_.make(
             Op::LOOP, DType::kVoid, {}, loop.sources,
             LoopAttr{loop.body, static_cast<int>(loop.carried), loop.is_while, attr.result});
         backward_.tapes_.emplace(made.get(), at->second.tape);

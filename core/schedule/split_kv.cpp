@@ -111,7 +111,7 @@ class KvSplitter {
   }
 
   /// Splits the axis into (part, position in the part).
-  NodeRef split_in_parts(NodeRef x, int axis) const {
+  NodeRef split_in_parts(const NodeRef& x, int axis) const {
     return builder_.reshape(x, split(x->shape, axis));
   }
   /// The same of products: splits both factors, so that they stay products.

@@ -111,7 +111,7 @@ Tensor spread(const Tensor& x, int axis, int64_t step) {
   const Size length = shape.back();
   std::vector<std::pair<int64_t, int64_t>> pairs(shape.size() + 1);
   pairs.back() = {0, step - 1};
-  out = out.expand_dims(-1).pad(std::move(pairs));
+  out = out.expand_dims(-1).pad(pairs);
   shape.back() = length * step;
   return moveaxis(last_part(out.reshape(shape), (length - 1) * step + 1), -1, axis);
 }
@@ -235,7 +235,7 @@ Tensor gradient_of_image(const Sizes& image, const Tensor& weight, const Tensor&
     const int64_t reach = steps.dilations[i - 2] * (weight.size(axis) - 1);
     pairs.emplace_back(reach, image[i] - size_at(wide, axis));
   }
-  return product_of_matrices(wide.pad(std::move(pairs)), turned(weight, steps.groups),
+  return product_of_matrices(wide.pad(pairs), turned(weight, steps.groups),
                              {Shape(steps.strides.size(), 1), steps.dilations, steps.groups});
 }
 

@@ -57,7 +57,7 @@ Windows windows_of(const char* op, const Tensor& x, const Shape& window, const P
   const PoolSteps steps = pool_steps_of(op, window, options);
   std::vector<std::pair<int64_t, int64_t>> pairs(static_cast<size_t>(x.rank()) - n);
   for (const int64_t padding : steps.padding) pairs.emplace_back(padding, padding);
-  Windows out{windows(x.pad(std::move(pairs), beyond), window, steps.strides, steps.dilations), {}};
+  Windows out{windows(x.pad(pairs, beyond), window, steps.strides, steps.dilations), {}};
   for (size_t i = 1; i <= n; ++i) out.axes.push_back(-static_cast<int>(i));
   return out;
 }

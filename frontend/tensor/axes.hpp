@@ -95,11 +95,11 @@ inline Tensor as_positions(const Tensor& index) {
   return rounded(index.dtype() == DType::kU64 ? index.minimum(INT64_MAX) : index, DType::kI64);
 }
 
-inline Tensor is_nan(const Tensor& x) { return x != x; }
+inline Tensor is_nan(const Tensor& x) { return x != x; }  // NOLINT
 
 /// The smallest k with 2^k >= n.
 inline int ceil_log2(int64_t n) {
-  return n <= 1 ? 0 : std::bit_width(static_cast<uint64_t>(n - 1));
+  return n <= 1 ? 0 : static_cast<int>(std::bit_width(static_cast<uint64_t>(n - 1)));
 }
 
 }  // namespace tenon

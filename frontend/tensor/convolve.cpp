@@ -54,7 +54,7 @@ int64_t smooth_length(int64_t n) {
 Tensor padded_to(const Tensor& x, int axis, int64_t length) {
   std::vector<std::pair<int64_t, int64_t>> pairs(static_cast<size_t>(x.rank()));
   pairs[static_cast<size_t>(axis)] = {0, length - x.size(axis)};
-  return x.pad(std::move(pairs));
+  return x.pad(pairs);
 }
 
 bool covers(const Tensor& x, const Tensor& kernel, const std::vector<int>& axes) {
@@ -76,7 +76,7 @@ Tensor convolve(const Tensor& x, const Tensor& kernel, Convolution mode, int axi
   const Tensor rows = axis_to_last(x, at);
   std::vector<std::pair<Size, Size>> pairs(static_cast<size_t>(x.rank()), {0, 0});
   pairs.back() = {size_of(m - 1), size_of(m - 1)};
-  const Tensor all = rows.pad(std::move(pairs));
+  const Tensor all = rows.pad(pairs);
   const Tensor used =
       part_of_last(all, size_of(part.begin), size_of(part.begin + part.count + m - 1));
   const Tensor turned = kernel.flip(0).expand_dims(0);

@@ -135,7 +135,7 @@ Number greatest(DType dtype) {
 }
 
 Tensor directed_key(const Tensor& x, bool descending) {
-  const Tensor key = order_key(x);
+  Tensor key = order_key(x);
   if (!descending) return key;
   return key ^ constant_like(key, is_signed(key.dtype()) ? Number(-1) : greatest(key.dtype()));
 }
@@ -181,8 +181,8 @@ Tensor sort_rows(const Tensor& x) {
   const bool real = is_float(x.dtype());
   const Tensor missing = real ? is_nan(x) : Tensor(false);
   const Tensor numbers = real ? where(missing, INFINITY, x) : x;
-  const Tensor sorted = sort_parts({numbers}, {real ? Number(INFINITY) : greatest(x.dtype())},
-                                   [](const Parts& a, const Parts& b) { return a[0] < b[0]; })[0];
+  Tensor sorted = sort_parts({numbers}, {real ? Number(INFINITY) : greatest(x.dtype())},
+                             [](const Parts& a, const Parts& b) { return a[0] < b[0]; })[0];
   if (!real) return sorted;
   const Tensor found = missing.astype(DType::kI64).sum(-1, /*keepdims=*/true);
   return where(positions(sorted, -1) < count_as(found, dims_of(x).back()) - found, sorted, NAN);

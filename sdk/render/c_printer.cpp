@@ -124,7 +124,7 @@ class SourcePrinter {
   std::string moved_lane(uint32_t value, std::string_view index) const {
     const tn_op& op = program_.op(value);
     const std::string text = lane(value, index);
-    return op.op == TN_OP_CONST ? dialect_.materialised(op, text) : text;
+    return op.op == TN_OP_CONST && is_float(op.dtype) ? dialect_.materialised(op, text) : text;
   }
   std::vector<std::string> names(std::span<const uint32_t> values) const {
     std::vector<std::string> out;
@@ -272,12 +272,15 @@ class SourcePrinter {
     const auto operands = program_.operands(op);
     const auto is_constant = [&](uint32_t k) { return program_.op(k).op == TN_OP_CONST; };
     if (std::ranges::all_of(operands, is_constant)) {
-      // Name the constants, as languages evaluate expressions of literals by other rules.
+      // Name the constants, as languages evaluate expressions of literals by other rules, and hide
+      // those of which a float comes: a compiler that knows it to be 0 may multiply wrongly by it.
       of_constants_ = i;
       for (uint32_t k : std::set<uint32_t>(operands.begin(), operands.end())) {
         const tn_op& constant = program_.op(k);
+        const bool is_hidden = is_float(op.dtype) || is_float(constant.dtype);
+        const std::string value = literal(constant);
         line(dialect_.define(constant, this->constant(k),
-                             dialect_.materialised(constant, literal(constant))));
+                             is_hidden ? dialect_.materialised(constant, value) : value));
       }
     }
     define(i, [&] { return elementwise(op); });

@@ -29,8 +29,8 @@ std::string KernelDialect::header(const ProgramView& program) const {
 
 std::string KernelDialect::allocation(const ProgramView& program, const tn_param& param,
                                       const AllocationPlace& place) const {
-  const std::string array = Dialect::allocation(
-      program, param, place);  // NOLINT: skips CDialect, which has no shared memory
+  // NOLINTNEXTLINE: skips CDialect, which has no shared memory
+  const std::string array = Dialect::allocation(program, param, place);
   return fmt::format("__attribute__((aligned({}))) {}", param.alignment, array);
 }
 

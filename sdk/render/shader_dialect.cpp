@@ -166,12 +166,12 @@ std::string ShaderDialect::round_literal(uint32_t upper, uint8_t dtype) const {
 /// Hides a constant from constant folding in ops whose operands are all constant.
 std::string ShaderDialect::materialised(const tn_op& op, const std::string& value) const {
   if (op.op != TN_OP_CONST) return value;
-  if (op.dtype == TN_DTYPE_F32) return opaque_float(static_cast<uint32_t>(op.imm), op.dtype);
-  if (op.dtype != TN_DTYPE_F64) return value;
-  const auto word = [&](uint64_t bits) {
-    return convert(TN_DTYPE_U64, fmt::format("tn_opaque({:#x}u)", bits & UINT32_MAX));
+  const auto word = [](uint64_t bits) {
+    return fmt::format("tn_opaque({:#x}u)", bits & UINT32_MAX);
   };
-  return float_of_bits(word(op.imm >> 32) + " << 32u | " + word(op.imm), op.dtype);
+  if (dtype_bytes(op.dtype) < 8) return from_bits(word(op.imm), op.dtype);
+  const auto half = [&](uint64_t bits) { return convert(TN_DTYPE_U64, word(bits)); };
+  return bit_cast(half(op.imm >> 32) + " << 32u | " + half(op.imm), TN_DTYPE_U64, op.dtype);
 }
 
 std::string ShaderDialect::opaque_float(uint32_t upper, uint8_t dtype) const {

@@ -198,6 +198,26 @@ TEST_CASE("what is computed of literals alone is not computed ahead") {
                                "uint64_t(tn_opaque(0x9999999au)));"));
 }
 
+TEST_CASE("a float that comes of a literal of another dtype is not computed ahead") {
+  const auto text = [](std::string_view number, std::string_view from, std::string_view to) {
+    return glsl(fmt::format(
+        R"(program none(%y: global {2} write) workgroup 1 1 1 {{
+  %1 = const 0 : i32
+  %2 = const {0} : {1}
+  %3 = cast %2 : {2}
+  store %y, %1, %3
+}}
+)",
+        number, from, to));
+  };
+  CHECK_THAT(text("0.0", "f16", "f64"), ContainsSubstring("= tn_opaque(0x0u);"));
+  CHECK_THAT(text("0", "i8", "f32"),
+             ContainsSubstring("= ((int(tn_opaque(0x0u)) << 24u) >> 24u);"));
+  CHECK_THAT(text("0", "i64", "f64"), ContainsSubstring("uint64_t(tn_opaque(0x0u)) << 32u"));
+  CHECK_THAT(text("false", "bool", "f32"), ContainsSubstring("= (tn_opaque(0x0u) != 0u);"));
+  CHECK_THAT(text("7", "i32", "u32"), !ContainsSubstring("tn_opaque"));
+}
+
 TEST_CASE("a fused product with a constant zero keeps it from the compiler") {
   const std::string text = glsl(
       R"(program zero(%x: global f32 read, %y: global f32 write) workgroup 1 1 1 {

@@ -172,7 +172,7 @@ void long_arguments(const CheckContext& c) {
   loaded->kernel.apply(extent, input.range(0, extent.inputs * bytes),
                        expected.range(0, extent.outputs * bytes), 0);
   for (const uint32_t stride : {64u, 264u, 4104u, 65'544u}) {
-    std::vector<uint8_t> rows(stride * launch.argument_count, 0xAB);
+    std::vector<uint8_t> rows(size_t{stride} * launch.argument_count, 0xAB);
     for (uint32_t i = 0; i < launch.argument_count; ++i)
       std::memcpy(rows.data() + size_t{i} * stride, &arguments.rows[i], sizeof(tn_argument));
     launch.arguments = reinterpret_cast<const tn_argument*>(rows.data());

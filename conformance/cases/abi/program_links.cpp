@@ -59,7 +59,7 @@ std::string port_name(uint16_t op, uint64_t imm, uint32_t slot) {
   static constexpr std::string_view kAccess[] = {"", "index", "mask", "fill"};
   static constexpr std::string_view kStored[] = {"", "index", "value", "mask"};
   static constexpr std::string_view kExchanged[] = {"", "index", "value", "compare"};
-  const std::string name = kind_name(op, imm, false);
+  std::string name = kind_name(op, imm, false);
   const auto named = [&](const auto& slots) { return fmt::format("{}.{}", name, slots[slot & 3]); };
   switch (op) {
     case TN_OP_TAKE:

@@ -167,8 +167,7 @@ std::vector<uint64_t> Interpreter::read_tile(uint32_t value, uint32_t first) {
   if (load.op != TN_OP_MATRIX_LOAD)
     throw sdk::Failure(TN_ERROR_UNSUPPORTED, "expected a tile that is loaded where it is used");
   if (const auto taken = taken_.find({value, first}); taken != taken_.end()) {
-    const std::vector<uint64_t> out = taken->second;
-    return out;
+    return taken->second;
   }
   const uint64_t role = load.imm & TN_MATRIX_ROLE;
   const MatrixShape shape = shape_of(*find_atom(static_cast<uint32_t>(load.imm)), role);

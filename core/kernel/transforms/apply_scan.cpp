@@ -58,7 +58,7 @@ class Scan {
     Dependence dependence(kernel_);
     for (const ReduceState& state : loop_->body[0].states) {
       const KValue& value = *state.value;
-      const Refused no = step_.refuse("terms masked to those up to " + j().name, "others");
+      Refused no = step_.refuse("terms masked to those up to " + j().name, "others");
       if (value.kind != KValueKind::kOp || value.op != Op::WHERE) return no;
       const auto is_identity = [&](const KValueRef& v) {
         return v->kind == KValueKind::kConst && v->constant == identity(state.op, state.dtype);

@@ -29,8 +29,7 @@ class Trips {
       return of(s.body, copies) * (repeats ? copies : 1);
     }
     const KernelAxis& axis = kernel_.axes[s.axis];
-    const Expr inside =
-        of(s.body, axis.bind == Bind::kUnroll ? copies * axis.extent.value() : copies);
+    Expr inside = of(s.body, axis.bind == Bind::kUnroll ? copies * axis.extent.value() : copies);
     if (axis.bind != Bind::kLoop || axis.extent.is_const(1)) return inside;
     return min(axis.extent, most_) * (inside + 1) + kEnds;
   }

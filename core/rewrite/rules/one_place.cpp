@@ -80,7 +80,7 @@ NodeRef number(const NodeRef& like, int64_t value, Builder& builder) {
 }
 
 NodeRef is_inside(const NodeRef& index, const Dim& size, Builder& builder) {
-  const NodeRef below = builder.binary(Op::CMPLT, index, number(index, size.value(), builder));
+  NodeRef below = builder.binary(Op::CMPLT, index, number(index, size.value(), builder));
   if (!is_signed(index->dtype)) return below;
   return builder.binary(Op::AND, builder.binary(Op::CMPLT, number(index, -1, builder), index),
                         below);

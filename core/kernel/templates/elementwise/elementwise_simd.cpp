@@ -107,7 +107,7 @@ bool schedule_divided(ScheduleBuilder& builder, int axis) {
   const int64_t lanes = builder.lanes(r);
   if (k == own.back() || lanes < 2 || builder.size(k) % lanes != 0) return false;
   for (const KValueRef& v : builder.loads(r)) {
-    const auto step = builder.stride(v->index, k);
+    const int64_t step = builder.stride(v->index, k).value_or(-1);
     if (step != 0 && step != 1) return false;
   }
   int lane = k;

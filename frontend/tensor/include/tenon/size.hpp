@@ -69,7 +69,7 @@ class Sizes {
 
   size_t size() const { return sizes_.size(); }
   const Size& operator[](size_t axis) const& { return sizes_[axis]; }
-  Size operator[](size_t axis) && { return std::move(sizes_[axis]); }
+  Size operator[](size_t axis) && { return sizes_[axis]; }
   auto begin() const& { return sizes_.begin(); }
   auto end() const& { return sizes_.end(); }
   void begin() && = delete;  // x.sizes().begin() and x.sizes().end() are of two vectors
