@@ -99,6 +99,14 @@ std::string why_no_gradient(const std::vector<NodeRef>& outputs, const NodeRef& 
   return fmt::format("its path ends at {} {}: {}", name, type_string(*end), reason);
 }
 
+size_t output_number(const Graph& graph, std::string_view name) {
+  if (name.empty()) return 0;
+  const auto at = std::ranges::find(graph.output_names, name);
+  TN_REQUIRE(at != graph.output_names.end(), "[grad] expected one of the outputs {}, got {}",
+             fmt::join(graph.output_names, ", "), name);
+  return static_cast<size_t>(at - graph.output_names.begin());
+}
+
 Graph gradient_graph(const Graph& graph, size_t output, std::span<const std::string> wrt,
                      Builder& builder, const GradientOptions& options) {
   TN_REQUIRE(output < graph.outputs.size(), "[gradient] expected an output below {}, got {}",

@@ -9,6 +9,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/ir/build.hpp"
@@ -57,6 +58,9 @@ std::vector<bool> reached(const std::vector<NodeRef>& outputs, const std::vector
 /// Why vector_jacobian returns null for `wrt`: "the output does not depend on it", or "its path
 /// ends at cmplt: a comparison, which only jumps".
 std::string why_no_gradient(const std::vector<NodeRef>& outputs, const NodeRef& wrt);
+
+/// The number of the output of that name; of the first if the name is empty. Throws kInvalid.
+size_t output_number(const Graph& graph, std::string_view name);
 
 /// A graph of output `output` and its gradient by the params named in `wrt`. Its params are those
 /// of the graph and, unless the output has one element, a seed "d_OUTPUT". Its results are the

@@ -69,8 +69,8 @@ void check_buffers(const Graph& graph, const std::vector<BufferRef>& inputs,
   }
 }
 
-void check_arrays(const Graph& graph, const std::vector<Array>& inputs,
-                  const SymbolValues& symbols) {
+void check_types(const Graph& graph, const std::vector<ArrayType>& inputs,
+                 const SymbolValues& symbols) {
   check_symbols(graph, symbols);
   check_count(graph, inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -81,13 +81,27 @@ void check_arrays(const Graph& graph, const std::vector<Array>& inputs,
                describe_input(graph, i), dtype_name(param.dtype), dtype_name(inputs[i].dtype));
     TN_REQUIRE(inputs[i].shape == shape, "[run] {}: expected shape [{}], got [{}]",
                describe_input(graph, i), fmt::join(shape, ", "), fmt::join(inputs[i].shape, ", "));
+  }
+}
+
+void check_arrays(const Graph& graph, const std::vector<Array>& inputs,
+                  const SymbolValues& symbols) {
+  check_types(graph, types_of(inputs), symbols);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Node& param = *graph.params[i];
     TN_REQUIRE(inputs[i].bytes.size() == bytes_of_input(param, symbols),
                "[run] {}: expected {} bytes, got {}", describe_input(graph, i),
                bytes_of_input(param, symbols), inputs[i].bytes.size());
   }
 }
 
-SymbolValues infer_symbols(const Graph& graph, const std::vector<Array>& inputs,
+std::vector<ArrayType> types_of(const std::vector<Array>& inputs) {
+  std::vector<ArrayType> out;
+  for (const Array& input : inputs) out.push_back({input.dtype, input.shape});
+  return out;
+}
+
+SymbolValues infer_symbols(const Graph& graph, const std::vector<ArrayType>& inputs,
                            SymbolValues symbols) {
   for (size_t i = 0; i < std::min(inputs.size(), graph.params.size()); ++i) {
     const Shape& shape = graph.params[i]->shape;

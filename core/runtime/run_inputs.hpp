@@ -14,11 +14,19 @@ namespace tenon {
 void check_symbols(const Graph& graph, const SymbolValues& symbols);
 void check_buffers(const Graph& graph, const std::vector<BufferRef>& inputs,
                    const SymbolValues& symbols);
+struct ArrayType {
+  DType dtype;
+  std::vector<int64_t> shape;
+};
+/// Also checks the symbols.
+void check_types(const Graph& graph, const std::vector<ArrayType>& inputs,
+                 const SymbolValues& symbols);
 void check_arrays(const Graph& graph, const std::vector<Array>& inputs,
                   const SymbolValues& symbols);
 /// Adds the values of symbols that are a dimension of an input by themselves.
-SymbolValues infer_symbols(const Graph& graph, const std::vector<Array>& inputs,
+SymbolValues infer_symbols(const Graph& graph, const std::vector<ArrayType>& inputs,
                            SymbolValues symbols);
+std::vector<ArrayType> types_of(const std::vector<Array>& inputs);
 /// Renames symbol values to those of the plan, whose graph may use other names. Symbols correspond
 /// by position.
 SymbolValues renamed_symbols(const Graph& graph, const std::vector<Expr>& plan_symbols,

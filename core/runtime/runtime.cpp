@@ -405,7 +405,7 @@ std::vector<Array> Runtime::run(const Graph& graph, const std::vector<Array>& in
                                 RunStats* stats) {
   const ForkHold hold;
   Device& on = device(device_id);
-  const SymbolValues values = infer_symbols(graph, inputs, symbols);
+  const SymbolValues values = infer_symbols(graph, types_of(inputs), symbols);
   check_arrays(graph, inputs, values);
   std::vector<BufferRef> buffers;
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -23,18 +23,6 @@ struct GradOptions {
   bool json = false;
 };
 
-/// The number of the output of that name; the first if there is none.
-size_t output_number(const Graph& graph, const std::string& name) {
-  if (name.empty()) return 0;
-  std::string known;
-  for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    const std::string own = i < graph.output_names.size() ? graph.output_names[i] : "";
-    if (own == name) return i;
-    known += (known.empty() ? "" : ", ") + own;
-  }
-  fail(ErrorKind::kInvalid, "[grad] expected one of the outputs {}, got {}", known, name);
-}
-
 void run(const GradOptions& options) {
   Builder builder;
   const Graph graph = parse_graph(read_file(options.file), builder, options.file);

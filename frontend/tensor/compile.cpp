@@ -5,13 +5,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <map>
-#include <set>
 
 #include "core/ir/substitute.hpp"
 #include "core/runtime/run_plan.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
+#include "frontend/tensor/donation.hpp"
 #include "frontend/tensor/origin.hpp"
 #include "frontend/tensor/sizes.hpp"
 #include "frontend/tensor/tape.hpp"
@@ -216,58 +215,6 @@ void compiled::check_donated_place(const std::string& name, size_t place, size_t
 
 namespace {
 
-/// Equal tensors, as two of zeros, are one buffer: where they are inputs of one call, and nothing
-/// else holds it, those that are donated get one each.
-void separate(Context& context, const std::vector<Tensor>& inputs, const std::vector<bool>& gives) {
-  std::map<const Buffer*, std::set<Tensor::State*>> holders;
-  std::map<const Buffer*, std::set<const Node*>> nodes;
-  for (const Tensor& x : inputs) {
-    if (is_number(x)) continue;
-    const Buffer* const buffer = buffer_of(*node_of(x)).get();
-    holders[buffer].insert(x.state().get());
-    nodes[buffer].insert(node_of(x).get());
-  }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!gives[i]) continue;
-    Tensor::State& state = *inputs[i].state();
-    const Buffer* const shared = buffer_of(*state.node).get();
-    if (holders[shared].size() < 2 || !holders[shared].contains(&state)) continue;
-    long held = 0;
-    for (const Tensor::State* one : holders[shared]) held += one->node.use_count();
-    long expected = 0;  // each node is counted by every state that holds it
-    for (const Node* node : nodes[shared]) {
-      const auto by = std::ranges::count_if(
-          holders[shared], [&](const auto* one) { return one->node.get() == node; });
-      expected += by * by;
-    }
-    const long owners = owners_of_memory(*state.node);
-    if (held != expected || owners != static_cast<long>(nodes[shared].size())) continue;
-    const BufferRef from = buffer_of(*state.node);
-    BufferRef to = from->device().allocate(from->size(), "donated");
-    if (from->size() > 0) from->device().copy(*from, 0, *to, 0, from->size());
-    holders[shared].erase(&state);
-    state.node = buffer_node(context, std::move(to), state.node->dtype, state.node->shape,
-                             symbols_of(*state.node));
-    nodes[shared].clear();
-    for (const Tensor::State* one : holders[shared]) nodes[shared].insert(one->node.get());
-  }
-}
-
-/// Throws unless nothing but the caller's handle holds the value.
-void check_donated(const std::string& name, const std::vector<Tensor>& inputs, size_t i) {
-  const Tensor& x = inputs[i];
-  for (size_t j = 0; j < inputs.size(); ++j)
-    TN_REQUIRE(j == i || inputs[j].state() != x.state(),
-               "[{}] expected a donated input once, got inputs {} and {} that are one tensor", name,
-               std::min(i, j), std::max(i, j));
-  const NodeRef& node = node_of(x);
-  TN_REQUIRE(
-      node.use_count() == 1 && owners_of_memory(*node) == 1,
-      "[{}] expected a donated input that nothing else needs, got input {} ({}), which other "
-      "tensors are made from or share; realize them, or let them go",
-      name, i, type_string(*node));
-}
-
 /// How the results of a call are made, if a gradient can go through one. From what was donated
 /// there is no way back.
 std::shared_ptr<const Origin> origin_of(const Trace& trace, const std::vector<Tensor>& inputs,
@@ -356,22 +303,7 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
   Numbers numbers(*trace, *home);
   std::vector<bool> gives;
   for (const InputType& type : types) gives.push_back(type.donated && type.device);
-  context.impl().values.forget_dead();
-  // A copy to another device that is under way owns its source too.
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (gives[i]) buffer_of(*node_of(inputs[i]))->wait_for_readers();
-  separate(context, inputs, gives);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (gives[i]) check_donated(impl.name, inputs, i);
-  // Also of a run that fails half-way nobody reads what it wrote over.
-  const auto spend = [&](bool all) {
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      if (!gives[i] || !(all || buffer_of(*node_of(inputs[i]))->is_spent())) continue;
-      Tensor::State& state = *inputs[i].state();
-      state.given_to = impl.name;
-      state.node = nullptr;
-    }
-  };
+  Donation donation(context, impl.name, inputs, gives);
   std::vector<BufferRef> buffers, results;
   SymbolValues symbols;
   try {
@@ -389,11 +321,10 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
         runtime.run_planned(*trace->graph, *trace->use, buffers, symbols, nullptr, numbers.fills());
   } catch (...) {
     trace->numbers.assign(inputs.size(), {});  // they may not be there
-    spend(/*all=*/false);
     throw;
   }
   const std::shared_ptr<const Origin> origin = origin_of(*trace, inputs, types, gives);
-  spend(/*all=*/true);
+  donation.complete();
   for (size_t o = 0; o < results.size(); ++o) {
     const Node& node = *trace->graph->outputs[o];
     out.values.push_back(make_tensor(

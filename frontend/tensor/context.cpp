@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The public Context over the core's Runtime, and functions from text.
+// The public Context over the core's Runtime.
 #include "tenon/context.hpp"
 
-#include "core/ir/text/text.hpp"
 #include "core/support/error.hpp"
 #include "core/support/process.hpp"
 #include "frontend/tensor/pins.hpp"
@@ -68,13 +67,5 @@ void Context::set_program(const std::string& kernel, std::string_view program,
 }
 
 void Context::reset_kernel(const std::string& kernel) { impl_->runtime.reset_kernel(kernel); }
-
-Function Function::parse(std::string_view text, Context& context, std::string_view origin) {
-  return Function(std::make_shared<Graph>(parse_graph(text, builder_of(context), origin)));
-}
-
-const std::string& Function::name() const { return graph_->name; }
-
-std::string Function::text() const { return print(*graph_); }
 
 }  // namespace tenon

@@ -98,12 +98,15 @@ Shape matrix_shape(const char* op, const Size& rows, const std::optional<Size>& 
 }  // namespace
 
 Tensor tensor(const Array& array, Context& context) {
-  check_array("tensor", array);
-  BufferRef buffer = runtime_of(context).device().allocate(array.bytes.size(), "tensor");
-  if (!array.bytes.empty())
-    buffer->device().write(*buffer, 0, array.bytes.data(), array.bytes.size());
-  return make_tensor(context,
-                     buffer_node(context, std::move(buffer), array.dtype, to_shape(array.shape)));
+  return tensor(std::as_bytes(std::span(array.bytes)), array.dtype, array.shape, context);
+}
+
+Tensor tensor(std::span<const std::byte> bytes, DType dtype, std::vector<int64_t> shape,
+              Context& context) {
+  check_bytes("tensor", bytes.size(), dtype, shape);
+  BufferRef buffer = runtime_of(context).device().allocate(bytes.size(), "tensor");
+  if (!bytes.empty()) buffer->device().write(*buffer, 0, bytes.data(), bytes.size());
+  return make_tensor(context, buffer_node(context, std::move(buffer), dtype, to_shape(shape)));
 }
 
 template <class T>
@@ -112,9 +115,7 @@ Tensor tensor(std::span<const T> values, std::vector<int64_t> shape, Context& co
   TN_REQUIRE(count == static_cast<int64_t>(values.size()),
              "[tensor] expected {} values for shape [{}], got {}", count, fmt::join(shape, ", "),
              values.size());
-  Array array = Array::zeros(DTypeOf<T>::value, std::move(shape));
-  if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), values.size_bytes());
-  return tensor(array, context);
+  return tensor(std::as_bytes(values), DTypeOf<T>::value, std::move(shape), context);
 }
 
 #define TENON_TENSOR(T) \

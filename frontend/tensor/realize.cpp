@@ -263,10 +263,16 @@ std::string Tensor::device() const {
 Array Tensor::to_array() const {
   realize_for("to_array", {*this});
   Array array = Array::zeros(dtype(), shape_of_value(*this));
-  const BufferRef buffer = buffer_of(*node_of(*this));
-  if (!array.bytes.empty())
-    buffer->device().read(*buffer, 0, array.bytes.data(), array.bytes.size());
+  read(std::as_writable_bytes(std::span(array.bytes)));
   return array;
+}
+
+void Tensor::read(std::span<std::byte> out) const {
+  realize_for("read", {*this});
+  const BufferRef buffer = buffer_of(*node_of(*this));
+  TN_REQUIRE(out.size() == buffer->size(), "[read] expected room for {} bytes, got {}",
+             buffer->size(), out.size());
+  if (!out.empty()) buffer->device().read(*buffer, 0, out.data(), out.size());
 }
 
 template <class T>

@@ -66,8 +66,12 @@ int64_t count_of(const char* op, const std::vector<int64_t>& shape) {
 }
 
 void check_array(const char* op, const Array& array) {
-  const size_t size = dtype_size(array.dtype), bytes = array.bytes.size();
-  const int64_t count = count_of(op, array.shape);
+  check_bytes(op, array.bytes.size(), array.dtype, array.shape);
+}
+
+void check_bytes(const char* op, size_t bytes, DType dtype, const std::vector<int64_t>& shape) {
+  const size_t size = dtype_size(dtype);
+  const int64_t count = count_of(op, shape);
   TN_REQUIRE(bytes % size == 0 && static_cast<int64_t>(bytes / size) == count,
              "[{}] expected {} elements of {} bytes, got {} bytes", op, count, size, bytes);
 }

@@ -57,6 +57,7 @@ foreach(folder docs examples/90_null_backend examples/91_opencl examples/92_gccj
   get_filename_component(parent ${folder} DIRECTORY)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${shared}/${parent} COMPONENT sdk)
 endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/93_c_api DESTINATION ${shared}/examples COMPONENT sdk)
 file(GLOB examples ${PROJECT_SOURCE_DIR}/examples/*.cpp ${PROJECT_SOURCE_DIR}/examples/*.hpp
   ${PROJECT_SOURCE_DIR}/examples/*.tn)
 install(FILES ${examples} DESTINATION ${shared}/examples COMPONENT sdk)
@@ -91,6 +92,7 @@ if(TARGET tenon)
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon COMPONENT core)
   tenon_export(Core core)
   tenon_pkg_config(tenon core)
+  tenon_pkg_config(tenon-c core)
 endif()
 
 foreach(backend cpu disk cuda hip wgsl vulkan)

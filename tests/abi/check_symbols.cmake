@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# What libtenon exports is what symbols.txt lists. UPDATE=1 writes the list anew.
+# What a library exports is what symbols.txt lists. UPDATE=1 writes the list anew.
 # Usage: cmake -DFILE=libtenon.so -DNM=nm -DLIST=symbols.txt [-DUPDATE=1] -P check_symbols.cmake
 cmake_policy(VERSION 3.22)
 execute_process(COMMAND ${NM} -D --defined-only --demangle ${FILE} OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
@@ -9,9 +9,9 @@ string(REPLACE "\n" ";" lines "${output}")
 set(found "")
 foreach(line ${lines})
   string(REGEX REPLACE "^[0-9a-f]* [A-Za-z] " "" name "${line}")
-  string(REGEX REPLACE "@@?TENON_0$" "" name "${name}")
+  string(REGEX REPLACE "@@?TENON_[01]$" "" name "${name}")
   string(REPLACE "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >" "std::string" name "${name}")
-  if(NOT name MATCHES "^TENON_0")
+  if(NOT name MATCHES "^TENON_[01]")
     list(APPEND found "${name}")
   endif()
 endforeach()

@@ -93,12 +93,14 @@ class Parser {
   BufferWay buffer() {
     const std::string_view w = word();
     const size_t dot = w.find('.');
-    const auto number =
-        w.starts_with('b') ? sdk::number_of<int>(w.substr(1, dot - 1)) : std::nullopt;
-    const auto way = dot == w.npos ? std::optional<int>() : sdk::number_of<int>(w.substr(dot + 1));
-    if (!number || *number < 0 || (dot != w.npos && (!way || *way < 0)))
-      mistake("a buffer, as b0 or b0.1", w);
-    return {*number, way};
+    const auto number_at = [&](size_t begin, size_t length) {
+      return sdk::number_of<int>(w.substr(begin, length)).value_or(-1);
+    };
+    const int number = w.starts_with('b') ? number_at(1, dot - 1) : -1;
+    const int way = dot == w.npos ? 0 : number_at(dot + 1, w.npos);
+    if (number < 0 || way < 0) mistake("a buffer, as b0 or b0.1", w);
+    if (dot == w.npos) return {number, {}};
+    return {number, way};
   }
 
   void expect(std::string_view wanted) {

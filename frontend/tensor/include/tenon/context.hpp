@@ -29,6 +29,15 @@ struct DeviceInfo {
   uint64_t bytes_reserved = 0;  ///< held from the driver, for buffers to come too
 };
 
+class Tensor;
+
+struct CallOptions {
+  SymbolValues symbols = {};  ///< those that the shape of no input tells
+  /// Inputs whose memory may be written over, by place. The caller's tensors are spent then: a use
+  /// of one is an error that says so.
+  std::vector<size_t> donate = {};
+};
+
 class TENON_API Context {
  public:
   /// Throws kInvalid for options or variables that mean nothing, kEnvironment where a device or
@@ -56,6 +65,16 @@ class TENON_API Context {
   std::vector<Array> run(const Function& function, const std::vector<Array>& inputs,
                          const SymbolValues& symbols = {}, const std::string& device = "",
                          RunStats* stats = nullptr);
+
+  /// Runs a function on tensors, on their devices, and returns when the work is submitted. Lazy
+  /// ones are computed first. A gradient goes through the results to the inputs where the function
+  /// has no symbols, and is an error where it has: Function::gradient has none of that. Throws as
+  /// `run`, and kInvalid for a donated input that something else needs.
+  std::vector<Tensor> call(const Function& function, const std::vector<Tensor>& inputs,
+                           const CallOptions& options = {});
+  /// Compiles what `call` needs for inputs of these types and devices, and runs nothing.
+  void prepare(const Function& function, const std::vector<Tensor>& inputs,
+               const CallOptions& options = {});
 
   /// Rules by which every graph of this context is rewritten from now on, before all else, one a
   /// line (docs/custom_kernels.md):

@@ -14,13 +14,23 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "tenon/dtype.hpp"
 #include "tenon/export.hpp"
+#include "tenon/size.hpp"
 
 namespace tenon {
 
 class Context;
 struct Graph;
+
+/// An input or output of a function.
+struct FunctionValue {
+  std::string name;  ///< "" for an output without one
+  DType dtype = DType::kVoid;
+  Sizes sizes;
+};
 
 /// A cheap handle of a graph that does not change. It belongs to the Context that parsed it.
 class TENON_API Function {
@@ -34,8 +44,18 @@ class TENON_API Function {
 
   const std::string& name() const;
   std::string text() const;  ///< parses back to the same graph
+  std::vector<FunctionValue> inputs() const;
+  std::vector<FunctionValue> outputs() const;
+
+  /// The function that gives `output` ("": the first) and its gradient by some of the inputs, named
+  /// d_INPUT. An output of several elements has a seed, d_OUTPUT, as one input more. Throws
+  /// kInvalid for a name that is none, an input of integers, and one that the output does not
+  /// depend on.
+  Function gradient(const std::vector<std::string>& inputs, Context& context,
+                    const std::string& output = "") const;
 
   const Graph& graph() const { return *graph_; }  ///< the library's own
+  const std::shared_ptr<const Graph>& shared_graph() const { return graph_; }  ///< the same
 
  private:
   explicit Function(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {}

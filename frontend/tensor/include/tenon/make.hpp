@@ -2,6 +2,7 @@
 // Tensors from values, files, shapes and rules. What is made of shapes and rules is lazy.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,9 @@ Tensor tensor(const std::vector<T>& values, std::vector<int64_t> shape,
   return tensor(std::span<const T>(values), std::move(shape), context);
 }
 TENON_API Tensor tensor(const Array& array, Context& context = Context::standard());
+/// A copy of these bytes, row-major. Throws kInvalid unless there are as many as the shape says.
+TENON_API Tensor tensor(std::span<const std::byte> bytes, DType dtype, std::vector<int64_t> shape,
+                        Context& context = Context::standard());
 /// What a file holds from byte `offset` on, little-endian, the last axis fastest. `device` is one
 /// of files, as "disk:/data/w.bin". Nothing is read before it is used, and then of a `slice`
 /// along leading axes only those rows. Throws kEnvironment if the file is shorter.

@@ -11,10 +11,12 @@
 // what is still lazy then is such an error, as is a use of a Tensor that was moved from.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -126,6 +128,8 @@ class TENON_API Tensor {
 
   // Reading: each schedules what is needed, runs it and waits.
   Array to_array() const;
+  /// All elements, row-major, into as many bytes as they are.
+  void read(std::span<std::byte> out) const;
   template <class T>
   std::vector<T> to_vector() const;  ///< T must be the dtype's; f16, bf16, fp8 read as float
   template <class T>
