@@ -24,9 +24,9 @@
  * Every function may be called from several threads at once, on the same objects too, but for the
  * destruction of what another thread uses. A child made by fork must not use what its parent made.
  *
- * The library is libtenon_c; docs/c-api.md has more. This interface grows by appending: functions, fields at the end of
- * structs that begin with their size, codes. What is here stays, so a program that was built with
- * an older header runs with a newer library.
+ * The library is libtenon_c; docs/c-api.md has more. This interface grows by appending: functions,
+ * fields at the end of structs that begin with their size, codes. What is here stays, so a program
+ * that was built with an older header runs with a newer library.
  */
 #ifndef TENON_H
 #define TENON_H
@@ -213,8 +213,8 @@ typedef struct tenon_run_options {
 } tenon_run_options;
 
 /* Compiles the plan for inputs of these types and devices, which a run would otherwise do. */
-TENON_EXPORT tenon_status tenon_graph_compile(const tenon_graph* graph,
-                                              tenon_tensor* const* inputs, uint64_t input_count,
+TENON_EXPORT tenon_status tenon_graph_compile(const tenon_graph* graph, tenon_tensor* const* inputs,
+                                              uint64_t input_count,
                                               const tenon_run_options* options);
 /* Runs it on the device of its inputs, on the default where it has none. All of its outputs,
  * `output_count` tensors, are written to `outputs`. Returns when the work is submitted; reading
