@@ -31,9 +31,9 @@ struct tenon_graph {
   std::shared_ptr<tenon::Context> context;
   tenon::Function function;
   std::vector<tenon::FunctionValue> inputs, outputs;
-  tenon_graph(std::shared_ptr<tenon::Context> of, tenon::Function f)
+  tenon_graph(std::shared_ptr<tenon::Context> of, const tenon::Function& f)
       : context(std::move(of)),
-        function(std::move(f)),
+        function(f),
         inputs(function.inputs()),
         outputs(function.outputs()) {}
 };

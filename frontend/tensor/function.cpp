@@ -11,6 +11,7 @@
 #include "frontend/tensor/origin.hpp"
 #include "frontend/tensor/sizes.hpp"
 #include "frontend/tensor/tape.hpp"
+#include "tenon/compile.hpp"
 
 namespace tenon {
 namespace {
