@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Wrong calls of each group of functions, and what they are told.
+#include <array>
 #include <functional>
 #include <limits>
 
@@ -60,6 +61,11 @@ TEST_CASE("wrong calls of what makes tensors") {
        "[linspace] expected a count of at least 0, got -1"},
       {[] { linspace(0, 1, 5, true, DType::kI32, context()); },
        "[linspace] expected a float dtype, got i32"},
+      {[] {
+         const std::array bytes{std::byte{0}, std::byte{1}, std::byte{2}};
+         tensor(std::span<const std::byte>(bytes), DType::kBool, {3}, context());
+       },
+       "[tensor] expected bools as bytes of 0 or 1, got 2 at 2"},
       {[] { eye(-1, {}, 0, DType::kF32, context()); },
        "[eye] expected sizes of at least 0 and below 2^63 elements, got [-1, -1]"},
       {[] { tri(3, -2, 0, DType::kF32, context()); },
