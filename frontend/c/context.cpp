@@ -57,7 +57,7 @@ tenon_status tenon_device_find(tenon_context* context, const char* id, tenon_dev
   return guarded([&] {
     const DeviceInfo info = given(kCall, "context", context).context->device(id ? id : "");
     tenon_device device{};
-    device.flags = info.compute ? TENON_DEVICE_COMPUTE : 0;
+    device.flags = TENON_DEVICE_OPEN | (info.compute ? TENON_DEVICE_COMPUTE : 0);
     const auto copy = [](std::string_view text, auto& to) {
       std::memcpy(to, text.data(), std::min(text.size(), sizeof to - 1));
     };

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <deque>
+#include <map>
+
 #include "frontend/c/handles.hpp"
 #include "frontend/c/types.hpp"
 
@@ -7,15 +10,27 @@ using namespace tenon::c;
 
 namespace {
 
-std::vector<Tensor> inputs_of(const char* call, tenon_tensor* const* inputs, uint64_t count) {
-  std::vector<Tensor> out;
-  if (count > 0) given(call, "inputs", inputs);
-  for (uint64_t i = 0; i < count; ++i) {
-    if (inputs[i] == nullptr) refuse("[{}] expected a tensor as input {}, got null", call, i);
-    out.push_back(inputs[i]->tensor);
+/// The inputs of a call, in use as long as this is.
+class Inputs {
+ public:
+  /// `donated`: places of those that the call spends.
+  Inputs(const char* call, tenon_tensor* const* inputs, uint64_t count,
+         const std::vector<size_t>& donated) {
+    if (count > 0) given(call, "inputs", inputs);
+    std::map<const tenon_tensor*, bool> all;  // one may come twice
+    for (uint64_t i = 0; i < count; ++i) {
+      if (inputs[i] == nullptr) refuse("[{}] expected a tensor as input {}, got null", call, i);
+      tensors.push_back(inputs[i]->tensor);
+      all.emplace(inputs[i], false);
+    }
+    for (const size_t place : donated) all[inputs[place]] = true;
+    for (const auto& [tensor, donates] : all) uses_.emplace_back(call, *tensor, donates);
   }
-  return out;
-}
+  std::vector<Tensor> tensors;
+
+ private:
+  std::deque<Use> uses_;
+};
 
 CallOptions options_of(const char* call, const tenon_run_options* given_options,
                        uint64_t input_count) {
@@ -32,6 +47,13 @@ CallOptions options_of(const char* call, const tenon_run_options* given_options,
   for (uint64_t i = 0; options.donated && i < input_count; ++i)
     if (options.donated[i]) out.donate.push_back(i);
   return out;
+}
+
+/// A C string ends at a zero byte, so such a name could not be told, nor given.
+void check_names(const char* call, const char* what, const std::vector<FunctionValue>& values) {
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i].name.find('\0') != std::string::npos)
+      refuse("[{}] expected names without zero bytes, got one in that of {} {}", call, what, i);
 }
 
 tenon_status describe(const char* call, const std::vector<FunctionValue> tenon_graph::*list,
@@ -56,7 +78,11 @@ tenon_status tenon_graph_parse(tenon_context* context, const char* text, const c
     const auto& on = given(kCall, "context", context).context;
     const char* const words = &given(kCall, "text", text);
     given(kCall, "out", out);
-    *out = new tenon_graph(on, Function::parse(words, *on, origin ? origin : "<text>"));
+    auto made =
+        std::make_unique<tenon_graph>(on, Function::parse(words, *on, origin ? origin : "<text>"));
+    check_names(kCall, "input", made->inputs);
+    check_names(kCall, "output", made->outputs);
+    *out = made.release();
   });
 }
 
@@ -109,7 +135,8 @@ tenon_status tenon_graph_compile(const tenon_graph* graph, tenon_tensor* const* 
   constexpr auto kCall = "tenon_graph_compile";
   return guarded([&] {
     given(kCall, "graph", graph);
-    graph->context->prepare(graph->function, inputs_of(kCall, inputs, input_count),
+    const Inputs given_inputs(kCall, inputs, input_count, {});
+    graph->context->prepare(graph->function, given_inputs.tensors,
                             options_of(kCall, options, input_count));
   });
 }
@@ -124,10 +151,10 @@ tenon_status tenon_graph_run(const tenon_graph* graph, tenon_tensor* const* inpu
       refuse("[{}] expected room for {} outputs, got {}", kCall, graph->outputs.size(),
              output_count);
     if (output_count > 0) given(kCall, "outputs", outputs);
+    const CallOptions how = options_of(kCall, options, input_count);
+    const Inputs given_inputs(kCall, inputs, input_count, how.donate);
     std::vector<std::unique_ptr<tenon_tensor>> made;
-    for (Tensor& result :
-         graph->context->call(graph->function, inputs_of(kCall, inputs, input_count),
-                              options_of(kCall, options, input_count)))
+    for (Tensor& result : graph->context->call(graph->function, given_inputs.tensors, how))
       made.emplace_back(new tenon_tensor{graph->context, std::move(result)});
     for (size_t i = 0; i < made.size(); ++i) outputs[i] = made[i].release();
   });

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "sdk/support/float_state.hpp"
 #include "tenon/context.hpp"
 #include "tenon/error.hpp"
 #include "tenon/function.hpp"
@@ -26,6 +28,7 @@ struct tenon_context {
 struct tenon_tensor {
   std::shared_ptr<tenon::Context> context;
   tenon::Tensor tensor;
+  mutable std::atomic<int> uses = 0;  ///< calls under way; -1: one that donates it
 };
 struct tenon_graph {
   std::shared_ptr<tenon::Context> context;
@@ -44,9 +47,10 @@ namespace tenon::c {
 tenon_status failed(std::exception_ptr error) noexcept;
 tenon_status code_of(ErrorKind kind);
 
-/// Calls f; what it throws becomes the status.
+/// Calls f with a FloatState; what it throws becomes the status.
 template <class F>
 tenon_status guarded(const F& f) noexcept {
+  const sdk::FloatState floats;
   try {
     f();
     return TENON_OK;
@@ -67,21 +71,64 @@ T& given(const char* call, const char* name, T* pointer) {
   return *pointer;
 }
 
-/// A struct that begins with its size, from a caller who was built with a header of another age: as
-/// many bytes as both know, the rest zero.
+/// A call that uses a tensor. Nobody waits, as a child made by fork would wait for ever. Throws
+/// where another thread donates it, and, for who donates it, where another thread uses it.
+class Use {
+ public:
+  Use(const char* call, const tenon_tensor& tensor, bool donates = false)
+      : uses_(tensor.uses), donates_(donates) {
+    int before = uses_.load();
+    do {
+      if (before < 0)
+        refuse("[{}] expected a tensor with a value, got one that another thread donates", call);
+      if (donates && before > 0)
+        refuse(
+            "[{}] expected a donated input that nothing else needs, got one that another thread "
+            "uses",
+            call);
+    } while (!uses_.compare_exchange_weak(before, donates ? -1 : before + 1));
+  }
+  ~Use() {
+    if (donates_)
+      uses_ = 0;
+    else
+      --uses_;
+  }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+ private:
+  std::atomic<int>& uses_;
+  const bool donates_;
+};
+
+/// The size that a caller set, who may have been built with a header of another age.
+inline uint32_t size_of_struct(const char* call, const char* name, uint32_t size,
+                               uint32_t smallest) {
+  constexpr uint32_t kLargest = 4096;  // more was never set
+  if (size < smallest)
+    refuse("[{}] expected {}.size of at least {}, got {}", call, name, smallest, size);
+  if (size > kLargest)
+    refuse("[{}] expected {}.size of at most {}, got {}", call, name, kLargest, size);
+  return size;
+}
+
+/// As many bytes as both know, the rest zero. Throws where a newer caller asks for something.
 template <class T>
 T read_struct(const char* call, const char* name, const T& from, uint32_t smallest) {
-  if (from.size < smallest)
-    refuse("[{}] expected {}.size of at least {}, got {}", call, name, smallest, from.size);
+  const uint32_t size = size_of_struct(call, name, from.size, smallest);
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(&from);
+  for (size_t i = sizeof from; i < size; ++i)
+    if (bytes[i] != 0)
+      refuse("[{}] expected zeros from byte {} of {} on, which a newer library knows, got {} at {}",
+             call, sizeof from, name, bytes[i], i);
   T out{};
-  std::memcpy(&out, &from, std::min<size_t>(from.size, sizeof out));
+  std::memcpy(&out, bytes, std::min<size_t>(size, sizeof out));
   return out;
 }
 template <class T>
 void write_struct(const char* call, const char* name, T from, T* to, uint32_t smallest) {
-  const uint32_t size = given(call, name, to).size;
-  if (size < smallest)
-    refuse("[{}] expected {}.size of at least {}, got {}", call, name, smallest, size);
+  const uint32_t size = size_of_struct(call, name, given(call, name, to).size, smallest);
   from.size = size;
   std::memcpy(to, &from, std::min<size_t>(size, sizeof from));
   if (size > sizeof from)

@@ -38,7 +38,8 @@ void tenon_tensor_destroy(tenon_tensor* tensor) { delete tensor; }
 tenon_status tenon_tensor_type(const tenon_tensor* tensor, tenon_type* out) {
   constexpr auto kCall = "tenon_tensor_type";
   return guarded([&] {
-    const Tensor& x = given(kCall, "tensor", tensor).tensor;
+    const Use use(kCall, given(kCall, "tensor", tensor));
+    const Tensor& x = tensor->tensor;
     write_type(kCall, x.dtype(), x.sizes(), out);
   });
 }
@@ -46,7 +47,8 @@ tenon_status tenon_tensor_type(const tenon_tensor* tensor, tenon_type* out) {
 tenon_status tenon_tensor_read(const tenon_tensor* tensor, void* out, uint64_t bytes) {
   constexpr auto kCall = "tenon_tensor_read";
   return guarded([&] {
-    const Tensor& x = given(kCall, "tensor", tensor).tensor;
+    const Use use(kCall, given(kCall, "tensor", tensor));
+    const Tensor& x = tensor->tensor;
     if (bytes > 0) given(kCall, "out", static_cast<char*>(out));
     x.read({static_cast<std::byte*>(out), bytes});
   });
@@ -56,7 +58,8 @@ tenon_status tenon_tensor_to_device(const tenon_tensor* tensor, const char* id,
                                     tenon_tensor** out) {
   constexpr auto kCall = "tenon_tensor_to_device";
   return guarded([&] {
-    const Tensor& x = given(kCall, "tensor", tensor).tensor;
+    const Use use(kCall, given(kCall, "tensor", tensor));
+    const Tensor& x = tensor->tensor;
     given(kCall, "out", out);
     *out = new tenon_tensor{tensor->context, x.to(id ? id : "")};
   });
@@ -64,14 +67,17 @@ tenon_status tenon_tensor_to_device(const tenon_tensor* tensor, const char* id,
 
 tenon_status tenon_tensor_device(const tenon_tensor* tensor, char* out, uint64_t capacity) {
   constexpr auto kCall = "tenon_tensor_device";
-  return guarded(
-      [&] { write_text(kCall, given(kCall, "tensor", tensor).tensor.device(), out, capacity); });
+  return guarded([&] {
+    const Use use(kCall, given(kCall, "tensor", tensor));
+    write_text(kCall, tensor->tensor.device(), out, capacity);
+  });
 }
 
 tenon_status tenon_tensor_text(const tenon_tensor* tensor, char* out, uint64_t capacity,
                                uint64_t* length) {
   constexpr auto kCall = "tenon_tensor_text";
   return guarded([&] {
-    write_part(kCall, to_string(given(kCall, "tensor", tensor).tensor), out, capacity, length);
+    const Use use(kCall, given(kCall, "tensor", tensor));
+    write_part(kCall, to_string(tensor->tensor), out, capacity, length);
   });
 }

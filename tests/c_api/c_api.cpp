@@ -2,8 +2,10 @@
 // The C API: values, errors, structs of other ages, lifetimes, threads.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cfenv>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -151,7 +153,7 @@ TEST_CASE("devices are listed, and tensors move between them") {
   device.size = sizeof device;
   REQUIRE(tenon_device_find(api.context, nullptr, &device) == TENON_OK);
   CHECK(std::string(device.id) == "cpu:0");
-  CHECK(device.flags == TENON_DEVICE_COMPUTE);
+  CHECK(device.flags == (TENON_DEVICE_COMPUTE | TENON_DEVICE_OPEN));
   check_refused(tenon_device_find(api.context, "tpu:9", &device), TENON_ERROR_INVALID, "tpu:9");
   tenon_tensor *x = api.floats({1, 2}), *same = nullptr;
   REQUIRE(tenon_tensor_to_device(x, "cpu", &same) == TENON_OK);
@@ -199,7 +201,15 @@ TEST_CASE("errors have a code and name what was expected and found") {
   const int64_t huge[] = {int64_t{1} << 62};
   check_refused(tenon_tensor_create(api.context, TENON_F64, 1, huge, values, 12, &out),
                 TENON_ERROR_INVALID, "elements");
+  const uint8_t bools[] = {0, 1, 2};
+  check_refused(tenon_tensor_create(api.context, TENON_BOOL, 1, shape, bools, 3, &out),
+                TENON_ERROR_INVALID, "expected bools as bytes of 0 or 1, got 2 at 2");
   CHECK(out == nullptr);
+  check_refused(tenon_graph_parse(api.context, "graph g(%p \"a\\x00b\": f32[1]) {\n return %p\n}",
+                                  nullptr, &graph),
+                TENON_ERROR_INVALID,
+                "expected names without zero bytes, got one in that of input 0");
+  CHECK(graph == nullptr);
   tenon_tensor* const x = api.floats({1, 2, 3});
   std::array<tenon_tensor*, 2> inputs{x, x}, outputs{};
   check_refused(tenon_graph_run(api.line, inputs.data(), 2, nullptr, outputs.data(), 2),
@@ -302,7 +312,65 @@ TEST_CASE("structs of callers that were built with another header") {
   tenon_context* context = nullptr;
   check_refused(tenon_context_create(&options, &context), TENON_ERROR_INVALID,
                 "options.size of at least");
+  none.size = 0xabababab;
+  check_refused(tenon_tensor_type(x, &none), TENON_ERROR_INVALID, "out.size of at most 4096");
+  // An option that this library does not know is not ignored.
+  struct {
+    tenon_context_options options;
+    uint64_t later[2];
+  } asked{};
+  asked.options.size = sizeof asked;
+  asked.options.devices = "cpu";
+  asked.later[1] = 1;
+  check_refused(
+      tenon_context_create(&asked.options, &context), TENON_ERROR_INVALID,
+      "expected zeros from byte 32 of options on, which a newer library knows, got 1 at 40");
+  CHECK(context == nullptr);
+  asked.later[1] = 0;
+  REQUIRE(tenon_context_create(&asked.options, &context) == TENON_OK);
+  tenon_context_destroy(context);
   tenon_tensor_destroy(x);
+}
+
+TEST_CASE("how the calling thread rounds and what it traps do not matter, and stay") {
+  constexpr const char* kText =
+      "graph c(%x: f32[1]) {\n"
+      "  %a = const 0.1 : f32[1]  %b = const 0.1 : f64[1]  %h = const 1e30 : f32[1]\n"
+      "  %i = mul %h, %h  %z = const 0.0 : f32[1]  %n = fdiv %z, %z  %r = recip %x\n"
+      "  return %a, %b, %i, %n, %r\n}\n";
+  const auto run = [&] {
+    const Api api;
+    tenon_graph* graph = nullptr;
+    REQUIRE(tenon_graph_parse(api.context, kText, nullptr, &graph) == TENON_OK);
+    tenon_tensor* x = api.floats({0});
+    std::array<tenon_tensor*, 5> outputs{};
+    REQUIRE(tenon_graph_run(graph, &x, 1, nullptr, outputs.data(), 5) == TENON_OK);
+    std::string bits;
+    for (tenon_tensor* one : outputs) {
+      std::array<unsigned char, 8> bytes{};
+      REQUIRE(tenon_tensor_read(one, bytes.data(), one == outputs[1] ? 8 : 4) == TENON_OK);
+      for (const unsigned char byte : bytes) bits += std::to_string(byte) + " ";
+      tenon_tensor_destroy(one);
+    }
+    tenon_tensor_destroy(x);
+    tenon_graph_destroy(graph);
+    return bits;
+  };
+  const std::string expected = run();
+  for (const int rounding : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    std::fesetround(rounding);
+    const std::string found = run();
+    const int after = std::fegetround();
+    std::fesetround(FE_TONEAREST);
+    CHECK(found == expected);
+    CHECK(after == rounding);
+  }
+#if defined(__GLIBC__)
+  feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW);  // as SBCL does
+  const std::string found = run();
+  CHECK(fedisableexcept(FE_ALL_EXCEPT) == (FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW));
+  CHECK(found == expected);
+#endif
 }
 
 TEST_CASE("a donated input is spent") {
@@ -319,6 +387,48 @@ TEST_CASE("a donated input is spent") {
   check_refused(tenon_tensor_read(inputs[0], read, 12), TENON_ERROR_INVALID, "donated to [line]");
   for (tenon_tensor* one : {inputs[0], inputs[1], outputs[0], outputs[1]})
     tenon_tensor_destroy(one);
+}
+
+TEST_CASE("threads donate one tensor while others use it") {
+  const Api api;
+  tenon_tensor* const w = api.floats({2});
+  constexpr size_t kCount = 100;
+  std::atomic<int> wrong = 0;
+  for (int round = 0; round < 500; ++round) {
+    tenon_tensor* const x = api.floats(std::vector<float>(kCount, 1.5F));
+    std::atomic<int> arrived = 0, spent = 0;
+    const auto work = [&](uint8_t donates) {
+      const uint8_t donated[] = {donates, 0};
+      tenon_run_options options{};
+      options.size = sizeof options;
+      options.donated = donated;
+      std::array inputs{x, w};
+      std::array<tenon_tensor*, 2> outputs{};
+      std::array<float, kCount> values{};
+      ++arrived;
+      while (arrived < 4) std::this_thread::yield();
+      if (tenon_graph_run(api.line, inputs.data(), 2, &options, outputs.data(), 2) == TENON_OK) {
+        spent += donates;
+        if (tenon_tensor_read(outputs[0], values.data(), sizeof values) != TENON_OK ||
+            std::ranges::count(values, 3.0F) != kCount)
+          ++wrong;
+      }
+      char text[8];
+      tenon_tensor_text(x, text, sizeof text, nullptr);
+      if (tenon_tensor_read(x, values.data(), sizeof values) == TENON_OK &&
+          std::ranges::count(values, 1.5F) != kCount)
+        ++wrong;
+      for (tenon_tensor* one : outputs) tenon_tensor_destroy(one);
+    };
+    {
+      std::vector<std::jthread> threads;
+      for (const uint8_t donates : {1, 1, 0, 0}) threads.emplace_back(work, donates);
+    }
+    if (spent > 1) ++wrong;
+    tenon_tensor_destroy(x);
+  }
+  CHECK(wrong == 0);
+  tenon_tensor_destroy(w);
 }
 
 TEST_CASE("objects go in any order") {

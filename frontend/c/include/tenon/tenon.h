@@ -23,10 +23,12 @@
  * are the caller's, who destroys them, in any order; null may be destroyed. Strings are UTF-8.
  * Every function may be called from several threads at once, on the same objects too, but for the
  * destruction of what another thread uses. A child made by fork must not use what its parent made.
+ * Rounding, subnormals and traps of the calling thread do not matter, and stay as they are.
  *
  * The library is libtenon_c; docs/c-api.md has more. This interface grows by appending: functions,
  * fields at the end of structs that begin with their size, codes. What is here stays, so a program
- * that was built with an older header runs with a newer library.
+ * that was built with an older header runs with a newer library. An older library refuses options
+ * that it does not know, unless they are 0.
  */
 #ifndef TENON_H
 #define TENON_H
@@ -106,15 +108,16 @@ typedef struct tenon_context_options {
   const char* const* plugins; /* files that come before all others */
 } tenon_context_options;
 
-/* `options` may be null. TENON_ERROR_ENVIRONMENT where a device or plugin that is asked for cannot
- * be had: the message names what there is. */
+/* `options` may be null. TENON_ERROR_INVALID where `devices` is no selector, or names a backend or
+ * device that there is not; TENON_ERROR_ENVIRONMENT where a plugin cannot be used or finds no
+ * device. */
 TENON_EXPORT tenon_status tenon_context_create(const tenon_context_options* options,
                                                tenon_context** out);
 /* Its devices are closed when the tensors and graphs that were made of it are destroyed too. */
 TENON_EXPORT void tenon_context_destroy(tenon_context* context);
 
 #define TENON_DEVICE_COMPUTE 1u /* else it holds memory, as a disk does, and runs nothing */
-#define TENON_DEVICE_OPEN 2u    /* else it would be opened where it is named */
+#define TENON_DEVICE_OPEN 2u    /* as after tenon_device_find */
 
 /* Set `size` to sizeof(tenon_device) before the call. Texts end with a zero byte. */
 typedef struct tenon_device {
@@ -150,7 +153,8 @@ typedef struct tenon_type {
   int64_t shape[TENON_MAX_RANK]; /* -1: a symbol, whose value is told when the graph runs */
 } tenon_type;
 
-/* A copy of `bytes` bytes, row by row, on the default device. `shape` may be null for rank 0. */
+/* A copy of `bytes` bytes, row by row, on the default device. `shape` may be null for rank 0,
+ * `data` for 0 bytes. */
 TENON_EXPORT tenon_status tenon_tensor_create(tenon_context* context, tenon_dtype dtype,
                                               uint32_t rank, const int64_t* shape, const void* data,
                                               uint64_t bytes, tenon_tensor** out);
@@ -208,7 +212,7 @@ typedef struct tenon_run_options {
   const tenon_symbol* symbols;
   /* Of each input 1 if its memory may be written over, else 0; null: of none. Such a tensor is
    * spent: any use of it but its destruction is an error. So is the run, which spends none, if
-   * something else needs one. */
+   * something else needs one, a call of another thread too. */
   const uint8_t* donated;
 } tenon_run_options;
 
@@ -216,9 +220,10 @@ typedef struct tenon_run_options {
 TENON_EXPORT tenon_status tenon_graph_compile(const tenon_graph* graph, tenon_tensor* const* inputs,
                                               uint64_t input_count,
                                               const tenon_run_options* options);
-/* Runs it on the device of its inputs, on the default where it has none. All of its outputs,
- * `output_count` tensors, are written to `outputs`. Returns when the work is submitted; reading
- * waits. Equal graphs share a plan, whatever the values of symbols. */
+/* Runs it on the device of its inputs (where they differ, each op on that of its first operand
+ * which has one), on the default where it has none. All of its outputs, `output_count` tensors, are
+ * written to `outputs`. Returns when the work is submitted; reading waits. Equal graphs share a
+ * plan, whatever the values of symbols. */
 TENON_EXPORT tenon_status tenon_graph_run(const tenon_graph* graph, tenon_tensor* const* inputs,
                                           uint64_t input_count, const tenon_run_options* options,
                                           tenon_tensor** outputs, uint64_t output_count);
