@@ -110,13 +110,20 @@ void round_otherwise(const tn_argument& argument) {
   base->memory_unmap(argument.memory, nullptr);
 }
 
+/// The executables that have run and are alive: an address serves again once its owner is gone.
+std::set<const tn_executable*> have_run;
+const tn_executable* ran_last = nullptr;
+
 /// True where another executable has run since this one did.
 bool comes_back(const tn_executable* executable) {
-  static std::set<const tn_executable*> seen;
-  static const tn_executable* last = nullptr;
-  const bool back = !seen.insert(executable).second && last != executable;
-  last = executable;
+  const bool back = !have_run.insert(executable).second && ran_last != executable;
+  ran_last = executable;
   return back;
+}
+
+void executable_destroy(tn_executable* executable) {
+  have_run.erase(executable);
+  base->executable_destroy(executable);
 }
 
 void spoil_launch(const tn_command& command) {
@@ -197,6 +204,7 @@ extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* host, uint3
     made.backend = tenon::test::plugin_name().c_str();
     made.compile = compile;
     made.submit = submit;
+    made.executable_destroy = executable_destroy;
     if (kBug == Bug::boasts) made.properties = properties;
     return made;
   }();
