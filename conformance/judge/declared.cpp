@@ -27,7 +27,8 @@ constexpr Bit kDeviceBits[] = {{TN_DEVICE_COMPUTE, "compute"},
                                {TN_DEVICE_DETERMINISTIC, "deterministic"},
                                {TN_DEVICE_SYMBOLIC, "symbolic"},
                                {TN_DEVICE_SAVE, "save"},
-                               {TN_DEVICE_SOFTWARE, "software"}};
+                               {TN_DEVICE_SOFTWARE, "software"},
+                               {TN_DEVICE_SUBGROUP_BARRIER, "subgroup barrier"}};
 constexpr Bit kNumericsBits[] = {{TN_NUMERICS_FLUSH_INPUT, "flush input"},
                                  {TN_NUMERICS_FLUSH_OUTPUT, "flush output"},
                                  {TN_NUMERICS_NO_NAN, "no NaN"},

@@ -139,6 +139,9 @@ void read_atoms(const tn_properties& p, const std::string& who, Capabilities& ou
         !is_size(atom.n) || !is_size(atom.k) || !is_size(atom.a_lanes) || !is_size(atom.b_lanes) ||
         !is_size(atom.c_lanes) || !is_size(atom.subgroup) || (atom.numerics & ~kKnown))
       continue;
+    check(p.flags & TN_DEVICE_SUBGROUP_BARRIER, who,
+          fmt::format("TN_DEVICE_SUBGROUP_BARRIER, as matrix atom {} is of several threads",
+                      atom.id));
     out.atoms.push_back(
         {.id = atom.id,
          .m = static_cast<int>(atom.m),

@@ -187,8 +187,9 @@ class Cutter {
     const int number = static_cast<int>(out_.kernels.size());
     out_.kernels.push_back(std::move(k));
     open_sources(out_.kernels.back(), i);
-    const int used = static_cast<int>(out_.kernels.back().open.size() + 1 + extra_outputs.size());
-    if (used > binding_limit(input_, i))
+    // A kernel of several outputs is tried: it need not be.
+    const int used = static_cast<int>(out_.kernels.back().open.size() + 1);
+    if (extra_outputs.empty() && used > binding_limit(input_, i))
       fail(ErrorKind::kUnsupported, "[{}] expected at most {} buffers in one launch on {}, got {}",
            op_info(node.op).text, binding_limit(input_, i),
            input_.options.devices[std::max(0, input_.device[i])].name, used);

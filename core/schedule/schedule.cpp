@@ -37,6 +37,7 @@ class KernelTrial {
     std::vector<int> roots{root};
     roots.insert(roots.end(), extra_outputs.begin(), extra_outputs.end());
     const KernelGraph kernel = kernel_graph(input_, kernels, roots, roots, name, builder_);
+    if (params + static_cast<int>(roots.size()) > binding_limit(input_, root)) return false;
     return input_.options.fuses_reductions(kernel.graph,
                                            std::max(0, input_.device[static_cast<size_t>(root)]));
   }

@@ -128,6 +128,10 @@ std::string exceeds_op(const ProgramView& program, const tn_op& op, const tn_pro
       p.subgroup_max == 0) {
     return "expected subgroups to be claimed";
   }
+  if (op.op == TN_OP_BARRIER && op.imm == TN_SCOPE_SUBGROUP &&
+      !(p.flags & TN_DEVICE_SUBGROUP_BARRIER)) {
+    return "expected barriers of a subgroup (TN_DEVICE_SUBGROUP_BARRIER) to be claimed";
+  }
   if (op.op >= TN_OP_MATRIX_LOAD && op.op <= TN_OP_MATRIX_STORE) {
     if (auto e = exceeds_matrix(program, op, p); !e.empty()) return e;
   }

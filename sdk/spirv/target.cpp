@@ -77,7 +77,10 @@ std::optional<SpirvTarget> find_spirv_target(std::string_view name) {
 std::unique_ptr<PropertyTable> spirv_properties(const SpirvTarget& target) {
   auto table = shader_properties(target.is_software);
   table->claim(kGlslOps);
-  if (target.subgroup) table->claim(kSubgroupOps);
+  if (target.subgroup) {
+    table->claim(kSubgroupOps);
+    table->fields().flags |= TN_DEVICE_SUBGROUP_BARRIER;
+  }
   if (!target.atoms.empty()) table->claim(kMatrixOps);
   for (const tn_matrix_atom& atom : target.atoms) table->add_atom(atom);
   table->store_all(4).compute_all(1, 2).atomics({TN_DTYPE_I32, TN_DTYPE_U32});

@@ -49,7 +49,7 @@ std::shared_ptr<PropertyTable> StreamBackend::make_table(const StreamLimits& lim
                                                          std::string_view target) {
   auto table = std::make_shared<PropertyTable>(TN_DEVICE_COMPUTE | TN_DEVICE_ASYNC |
                                                TN_DEVICE_DETERMINISTIC | TN_DEVICE_SYMBOLIC |
-                                               TN_DEVICE_SAVE);
+                                               TN_DEVICE_SAVE | TN_DEVICE_SUBGROUP_BARRIER);
   claim_words(*table, platform_.dialect());
   if (limits.async_copies) table->claim(kAsyncOps);
   table->add_memory(device_space(limits.memory_bytes)).add_memory(pinned_space());

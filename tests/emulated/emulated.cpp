@@ -79,7 +79,8 @@ const tn_properties& emulated_properties() {
     static const tn_memory_space space = sdk::host_memory_space(256);
     tn_properties p = *claims.target(kTarget);
     if (kVariant.flushes) p.numerics |= TN_NUMERICS_FLUSH_INPUT | TN_NUMERICS_FLUSH_OUTPUT;
-    p.flags = TN_DEVICE_COMPUTE | TN_DEVICE_DETERMINISTIC | TN_DEVICE_SYMBOLIC;
+    p.flags = TN_DEVICE_COMPUTE | TN_DEVICE_DETERMINISTIC | TN_DEVICE_SYMBOLIC |
+              TN_DEVICE_SUBGROUP_BARRIER;
     p.memory_spaces = &space;
     p.memory_space_count = 1;
     return p;

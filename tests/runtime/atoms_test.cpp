@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Claims of a plugin about its matrix atoms are accepted if they are consistent.
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include "core/plugin/properties.hpp"
 #include "sdk/render/cuda_dialect.hpp"
@@ -10,7 +12,8 @@ using namespace tenon;
 
 namespace {
 
-std::vector<MatrixAtom> read(std::span<const tn_matrix_atom> atoms) {
+std::vector<MatrixAtom> read(std::span<const tn_matrix_atom> atoms,
+                             uint32_t flags = TN_DEVICE_SUBGROUP_BARRIER) {
   static const tn_memory_space space = [] {
     tn_memory_space s = TN_INIT(tn_memory_space);
     s.flags = TN_MEMORY_DEVICE;
@@ -18,7 +21,7 @@ std::vector<MatrixAtom> read(std::span<const tn_matrix_atom> atoms) {
     return s;
   }();
   tn_properties p = TN_INIT(tn_properties);
-  p.flags = TN_DEVICE_COMPUTE;
+  p.flags = TN_DEVICE_COMPUTE | flags;
   p.memory_spaces = &space;
   p.memory_space_count = 1, p.memory_space_stride = sizeof space;
   p.matrix_atoms = atoms.data();
@@ -64,6 +67,12 @@ TEST_CASE("a layout that is not of its fragment is not told") {
   CHECK(!is_told([](tn_matrix_atom& a) { a.c_layout[5] = TN_BIT_OF_LANE; }));  // after a 0
   CHECK(!is_told([](tn_matrix_atom& a) { a.c_lanes = 8; }));
   CHECK(!is_told([](tn_matrix_atom& a) { a.m = 24; }));
+}
+
+TEST_CASE("a device with atoms of several threads says that it has barriers of a subgroup") {
+  CHECK_THROWS_WITH(
+      read(std::span(&halves(), 1), 0),
+      Catch::Matchers::ContainsSubstring("expected TN_DEVICE_SUBGROUP_BARRIER, as matrix atom"));
 }
 
 TEST_CASE("an atom without a size, or with lanes beyond a value's, is none") {

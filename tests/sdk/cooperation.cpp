@@ -138,6 +138,28 @@ TEST_CASE("a buffer is no index") {
   CHECK(error.find("got the buffer") != std::string::npos);
 }
 
+TEST_CASE("barriers of a subgroup are claimed by a flag, as WGSL has none") {
+  std::string error;
+  const auto program = [&](const char* scope) {
+    return parse_program(fmt::format("program p(%x: global i32 read write) workgroup 32 1 1 "
+                                     "subgroup 32 {{\n  barrier {}\n}}\n",
+                                     scope),
+                         error);
+  };
+  const Program subgroup = program("subgroup"), block = program("block");
+  REQUIRE(error == "");
+  constexpr tn_dtype_caps kWhole{TN_DTYPE_I32, TN_DTYPE_STORAGE | TN_DTYPE_ARITHMETIC, 1, 0};
+  tn_properties p = TN_INIT(tn_properties);
+  for (const OpInfo& op : all_ops()) p.native_ops[op.op >> 6] |= uint64_t{1} << (op.op & 63);
+  p.dtypes = &kWhole, p.dtype_count = 1, p.dtype_stride = sizeof kWhole;
+  p.index_bits = 64, p.subgroup_min = p.subgroup_max = 32;
+  CHECK(exceeds_properties(block.view(), p) == "");
+  CHECK(exceeds_properties(subgroup.view(), p) ==
+        "op 1 barrier: expected barriers of a subgroup (TN_DEVICE_SUBGROUP_BARRIER) to be claimed");
+  p.flags = TN_DEVICE_SUBGROUP_BARRIER;
+  CHECK(exceeds_properties(subgroup.view(), p) == "");
+}
+
 TEST_CASE("atoms are held against the device's") {
   std::string error;
   const Program program = parse_program(samples::kMatrix, error);
@@ -148,6 +170,7 @@ TEST_CASE("atoms are held against the device's") {
       {TN_DTYPE_F16, TN_DTYPE_STORAGE, 1, 0},
       {TN_DTYPE_F32, TN_DTYPE_STORAGE | TN_DTYPE_ARITHMETIC, 1, 0}};
   tn_properties p = TN_INIT(tn_properties);
+  p.flags = TN_DEVICE_SUBGROUP_BARRIER;
   for (const OpInfo& op : all_ops()) p.native_ops[op.op >> 6] |= uint64_t{1} << (op.op & 63);
   p.dtypes = kDTypes, p.dtype_count = 3, p.dtype_stride = sizeof kDTypes[0];
   p.index_bits = 64, p.max_shared_bytes = 49152, p.subgroup_min = p.subgroup_max = 32;

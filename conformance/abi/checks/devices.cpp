@@ -168,6 +168,8 @@ void check_limits(const tn_properties& p) {
   expect(p.subgroup_min <= p.subgroup_max,
          "properties: expected subgroup_min <= subgroup_max, got {} and {}", p.subgroup_min,
          p.subgroup_max);
+  expect(p.subgroup_max != 0 || !(p.flags & TN_DEVICE_SUBGROUP_BARRIER),
+         "properties: expected subgroups as TN_DEVICE_SUBGROUP_BARRIER is claimed, got none");
   expect(p.storage_bytes <= 4 && (p.storage_bytes == 0 || is_power_of_two(p.storage_bytes)),
          "properties: expected storage_bytes 0, 1, 2 or 4, got {}", p.storage_bytes);
 }

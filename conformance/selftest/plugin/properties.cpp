@@ -56,6 +56,7 @@ std::unique_ptr<const sdk::PropertyTable> make_properties(Variant variant) {
   table->claim(sdk::kVectorOps).claim(sdk::kWorkgroupOps);
   if (has_subgroups(variant)) {
     table->claim(sdk::kSubgroupOps);
+    table->fields().flags |= TN_DEVICE_SUBGROUP_BARRIER;
     table->fields().subgroup_min = 4;
     table->fields().subgroup_max = 32;
   }

@@ -181,6 +181,7 @@ typedef struct tn_memory_space {
 #define TN_DEVICE_SYMBOLIC 8u      /* SCALAR params and loop bounds that depend on them */
 #define TN_DEVICE_SAVE 16u         /* executable_save and executable_load */
 #define TN_DEVICE_SOFTWARE 32u     /* threads of a workgroup are lanes of the host's processor */
+#define TN_DEVICE_SUBGROUP_BARRIER 64u /* BARRIER of TN_SCOPE_SUBGROUP, too */
 
 /* Strict: f32 as rounded, exp2 and log2 to 3 ULP, sin to 4. Relaxed: division to 2.5 ULP, roots to
  * 4.5, exp2 to 3 + 2 |x|, log2 to 3, sin to 2^-11. abi.md, Accuracy, has all of it. */

@@ -64,11 +64,17 @@ constexpr int64_t kEach = 4;  ///< elements of a thread in each memory
 constexpr int64_t kMostCopies = 24;
 
 /// What a device has to have for an effect.
-enum Need : uint32_t { kNeedsGroup = 1, kNeedsSubgroup = 2, kNeedsAtomics = 4, kNeedsCopies = 8 };
+enum Need : uint32_t {
+  kNeedsGroup = 1,
+  kNeedsSubgroup = 2,
+  kNeedsAtomics = 4,
+  kNeedsCopies = 8,
+  kNeedsSubgroupBarrier = 16
+};
 uint32_t needs_of(const EffectRow& row) {
   switch (row.effect) {
     case Effect::kBarrier:
-      return row.of == TN_SCOPE_BLOCK ? kNeedsGroup : kNeedsSubgroup;
+      return row.of == TN_SCOPE_BLOCK ? kNeedsGroup : kNeedsSubgroupBarrier;
     case Effect::kAtomic:
       return kNeedsAtomics | (row.of == TN_SPACE_SHARED ? uint32_t{kNeedsGroup} : 0);
     case Effect::kShuffle:
@@ -91,9 +97,11 @@ class OrderProgram {
 
   SequenceStep draw() {
     uint32_t has = needs_of(row_);
-    for (const uint32_t need : {kNeedsGroup, kNeedsSubgroup, kNeedsAtomics, kNeedsCopies})
+    for (const uint32_t need :
+         {kNeedsGroup, kNeedsSubgroup, kNeedsAtomics, kNeedsCopies, kNeedsSubgroupBarrier})
       if (choices_.chance(30)) has |= need;
     if (has & kNeedsCopies) has |= kNeedsGroup;
+    if (has & kNeedsSubgroupBarrier) has |= kNeedsSubgroup;
     declare(has);
     const bool in_loop = choices_.chance(30);
     if (in_loop) {
