@@ -25,19 +25,26 @@ RAW = {
     "take", "pad", "quantile", "clip", "rot90", "repeat", "split", "chunk", "meshgrid", "concatenate", "from_file", "full",
     "arange", "linspace", "logspace", "eye", "tri", "full_like", "bincount", "nonzero", "where", "var", "stddev", "unique",
     "permutation", "tensordot", "histogram", "sort", "argsort", "einsum", "fftfreq", "rfftfreq", "roll", "to", "choice",
+    "squeeze", "flip", "searchsorted", "cholesky", "svd", "qr", "cumsum", "cumprod",
 }
 # Not bound: what Python has no use for, or binds by hand.
-LEFT_OUT = {"slice", "tensor", "from_size", "zeros", "ones", "zeros_like", "ones_like", "realize", "realize_detached"}
+LEFT_OUT = {"slice", "trace", "tensor", "from_size", "zeros", "ones", "zeros_like", "ones_like", "realize", "realize_detached"}
 PYTHON_NAMES = {"bit_cast": "view", "stddev": "std"}
 # Parameters that NumPy or the array API standard name otherwise.
 PARAMETERS = {
     ("tril", "offset"): "k", ("triu", "offset"): "k", ("diag", "offset"): "k", ("pow", "x"): "x", ("matmul", "a"): "x1",
     ("matmul", "b"): "x2", ("tile", "counts"): "repetitions",
 }
+# Defaults that the standard has and C++ has not.
+DEFAULTS = {("take_along_axis", "axis"): "-1"}
 # From the first of these on, parameters are given by name.
 BY_NAME = {"keepdims", "dtype", "precision", "descending", "equal_nan", "mode", "method", "combine", "norm", "largest"}
 # What runs kernels and waits, and so lets other threads of Python run.
 WAITS = {"contiguous", "copy", "masked_select", "unique", "nonzero"}
+
+# Results whose fields NumPy names otherwise.
+RESULTS = {"Eigen": ("EighResult", "eigenvalues eigenvectors"), "QR": ("QRResult", "Q R"), "SVD": ("SVDResult", "U S Vh"),
+           "SignLogDet": ("SlogdetResult", "sign logabsdet")}
 
 # C++ type: how an argument is read, and what a signature calls it.
 READ = {
@@ -57,7 +64,7 @@ class Parameter:
             raise SystemExit(f"generate.py: {function}: expected a parameter, got '{text}'")
         self.type, name = match.groups()
         self.name = PARAMETERS.get((function, name), name)
-        self.default = default.strip() or None
+        self.default = default.strip() or DEFAULTS.get((function, name))
 
 
 def split(text, separator=","):
@@ -163,16 +170,22 @@ def documented(text, example):
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def bind(function, module, is_member, types, number, form, examples):
+def bind(function, module, is_table, types, number, form, examples):
     name = PYTHON_NAMES.get(function.name, function.name)
     arguments = [read(p, name, types) for p in function.parameters]
+    is_member = is_table and function.name not in RAW
     if function.name in RAW:
-        is_member = False
         name = f"_{name}{form or ''}"
     scope = "tenon::"
     call = f"{scope}{function.name}({', '.join(a for a, _ in arguments)})"
     annotation = {"Tensor": "Tensor", "std::vector<Tensor>": "list[Tensor]"}.get(function.result, function.result)
     body = f"return to_python({call});"
+    given = [p.name for p in function.parameters]
+    if is_table and "axis" in given and "keepdims" in given:
+        # Over no axes: an axis of size 1, over which is reduced, changes nothing.
+        whole = call.replace(arguments[0][0], f"{arguments[0][0]}.expand_dims(0)", 1)
+        whole = whole.replace(arguments[given.index("axis")][0], "Axes(0)").replace(arguments[given.index("keepdims")][0], "false")
+        body = f"if (is_no_axis(axis_)) return to_python({whole});\n  {body}"
     wait = function.name in WAITS
     if wait and function.result not in types.results:
         values = "".join(f"const auto a{i} = {a};\n  " for i, (a, _) in enumerate(arguments))
@@ -180,7 +193,8 @@ def bind(function, module, is_member, types, number, form, examples):
         body = f"{values}return to_python(without_gil([&] {{ return tenon::{function.name}({given}); }}));"
     elif function.result in types.results and function.result != "ComplexPair":
         fields = types.results[function.result]
-        body = (f"const auto out = {call};\n  return named_tuple(\"{function.result}\", \"{' '.join(fields)}\", "
+        kind, shown_fields = RESULTS.get(function.result, (function.result, " ".join(fields)))
+        body = (f"const auto out = {call};\n  return named_tuple(\"{kind}\", \"{shown_fields}\", "
                 f"{{{', '.join('out.' + f for f in fields)}}});")
     elif function.result not in ("Tensor", "std::vector<Tensor>", "ComplexPair"):
         raise SystemExit(f"generate.py: {name}: expected a result that Python has, got '{function.result}'")

@@ -85,8 +85,8 @@ Tensor cholesky(const Tensor& x) {
 }
 
 Tensor solve_triangular(const Tensor& a, const Tensor& b, bool lower, bool unit) {
-  const auto [left, right] =
-      with_one_batch("solve_triangular", a, as_columns("solve_triangular", a, b));
+  const auto [left, right] = with_one_batch("solve_triangular", as_wide_as(a, b),
+                                            as_columns("solve_triangular", a, as_wide_as(b, a)));
   const Tensor m = square_matrices("solve_triangular", left);
   const Tensor x =
       solve_rows(m, matrices("solve_triangular", right).astype(m.dtype()), lower, unit);
@@ -105,7 +105,8 @@ LU lu(const Tensor& x) {
 }
 
 Tensor solve(const Tensor& a, const Tensor& b) {
-  const auto [left, right] = with_one_batch("solve", a, as_columns("solve", a, b));
+  const auto [left, right] =
+      with_one_batch("solve", as_wide_as(a, b), as_columns("solve", a, as_wide_as(b, a)));
   const Tensor m = square_matrices("solve", left);
   const Packed packed = factor(m);
   const Tensor ordered =

@@ -15,7 +15,7 @@ Tensor sign(const Tensor& x) {
   TN_REQUIRE(x.dtype() != DType::kBool, "[sign] expected numbers, got bool");
   const Tensor one = constant_like(x, 1);
   if (!is_signed(x.dtype())) return where(x == 0, x, one);
-  return where(x > 0, one, where(x < 0, -one, x));
+  return where(x > 0, one, where(x < 0, -one, where(x == 0, constant_like(x, 0), x)));  // no -0
 }
 
 Tensor ceil(const Tensor& x) { return is_float(x.dtype()) ? -(-x).floor() : x; }

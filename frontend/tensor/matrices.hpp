@@ -32,6 +32,11 @@ Tensor rows_in_order(const Tensor& x, const Tensor& order);
 Tensor identity_like(const Tensor& x, const Dim& n);
 /// [batch, n]
 Tensor diagonal_of(const Tensor& x);
+/// x in f64 where the other is: the two meet there.
+inline Tensor as_wide_as(const Tensor& x, const Tensor& other) {
+  return other.dtype() == DType::kF64 ? x.astype(DType::kF64) : x;
+}
+
 /// Both with the batch that they broadcast to.
 std::pair<Tensor, Tensor> with_one_batch(const char* op, const Tensor& a, const Tensor& b);
 

@@ -180,12 +180,12 @@ Tensor lstsq(const Tensor& a, const Tensor& b, double cutoff) {
   TN_REQUIRE(a.rank() >= 2 && b.rank() >= 1,
              "[lstsq] expected [.., m, n] and [m] or [.., m, k], got ranks {} and {}", a.rank(),
              b.rank());
-  const Tensor right = b.rank() == 1 ? b.expand_dims(-1) : b;
+  const Tensor same = as_wide_as(b, a), right = b.rank() == 1 ? same.expand_dims(-1) : same;
   const Dim rows = count_over(a, {a.rank() - 2}), columns = count_over(a, {a.rank() - 1}),
             given = count_over(right, {right.rank() - 2});
   TN_REQUIRE(given == rows, "[lstsq] expected {} rows on the right side, got {}", to_string(rows),
              to_string(given));
-  const Tensor left = as_real(a);
+  const Tensor left = as_real(as_wide_as(a, b));
   const SVD found = as_op("lstsq", [&] { return svd(left); });
   const double ulp = left.dtype() == DType::kF64 ? 0x1p-52 : 0x1p-23;
   const Tensor largest = found.values.max(-1, /*keepdims=*/true);
@@ -195,7 +195,7 @@ Tensor lstsq(const Tensor& a, const Tensor& b, double cutoff) {
   const Tensor inverse = where(counts, where(counts, found.values, 1).reciprocal(), 0);
   const Tensor parts = found.u.matrix_transpose().matmul(as_real(right).astype(left.dtype())) *
                        inverse.expand_dims(-1);
-  const Tensor x = rounded(found.vh.matrix_transpose().matmul(parts), real_dtype(a));
+  const Tensor x = rounded(found.vh.matrix_transpose().matmul(parts), real_dtype(as_wide_as(a, b)));
   return b.rank() == 1 ? x.squeeze(-1) : x;
 }
 

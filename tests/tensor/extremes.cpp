@@ -76,6 +76,11 @@ TEST_CASE("steps, pads and shapes may be large") {
   });
 }
 
+TEST_CASE("the sign of a zero is 0") {
+  const Tensor x = tensor<float>({-0.0f, 0.0f, -3.0f, 3.0f});
+  CHECK(x.sign().signbit().to_vector<bool>() == std::vector{false, false, true, false});
+}
+
 TEST_CASE("ranges of whole numbers are exact") {
   on_each_device([](Context& context) {
     const auto range = [&](Number begin, Number end, Number step, DType dtype) {

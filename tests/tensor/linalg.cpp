@@ -68,6 +68,21 @@ TEST_CASE("a matrix without full rank has a least solution") {
   });
 }
 
+TEST_CASE("equations of two dtypes are solved in the wider") {
+  ContextOptions options;
+  options.devices = "cpu";
+  Context context(options);
+  const Tensor narrow = eye(2, {}, 0, DType::kF32, context) * 4,
+               wide = tensor(std::vector{1.0, 0.1}, {2}, context);
+  for (const auto& f : {+[](const Tensor&a, const Tensor&b) { return solve(a, b); },
+                        +[](const Tensor&a, const Tensor&b) { return solve_triangular(a, b); },
+                        +[](const Tensor&a, const Tensor&b) { return lstsq(a, b); }}) {
+    CHECK(f(narrow, wide).dtype() == DType::kF64);
+    CHECK(f(narrow.astype(DType::kF64), wide.astype(DType::kF32)).dtype() == DType::kF64);
+    CHECK(std::abs(f(narrow, wide).to_vector<double>()[1] - 0.025) < 1e-15);
+  }
+}
+
 TEST_CASE("einsum of many tensors takes pairs with common labels, in quadratic time") {
   on_each_device([](Context& context) {
     const std::string letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -197,6 +197,17 @@ Axes from(Place place, nb::handle value) {
   return elements<int>(place, value, "an integer or a tuple of integers");
 }
 
+bool is_no_axis(nb::handle value) { return is_sequence(value) && nb::len(value) == 0; }
+
+template <>
+Axes from_or(Place place, nb::handle value, Axes otherwise) {
+  if (value.is_none()) return otherwise;
+  Axes out = from<Axes>(place, value);
+  if (out.empty() && std::string_view(place.argument) == "axis")
+    raise(Raised::kInvalid, "[{}] expected axes, or None for all, got ()", place.function);
+  return out;
+}
+
 template <>
 bool from(Place place, nb::handle value) {
   if (PyBool_Check(value.ptr())) return value.ptr() == Py_True;
@@ -353,13 +364,34 @@ std::optional<Tensor> from_list(nb::handle value) {
   return tensor_of_list({"getitem", "an index"}, value, {});
 }
 
+/// A mask of the sizes of its axes; NumPy takes 0 for any of them, and then nothing.
+Tensor fitting_mask(const Tensor& x, size_t axis, Tensor mask) {
+  const Sizes sizes = x.sizes(), given = mask.sizes();
+  std::vector<int64_t> expected;
+  bool is_same = true;
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (axis + i >= sizes.size())
+      raise(Raised::kRange, "[getitem] expected a mask of at most {} axes, got one of {}",
+            sizes.size(), axis + given.size());
+    const Size &size = sizes[axis + i], &own = given[i];
+    if (!size.is_fixed() || !own.is_fixed()) return mask;
+    if (own.value() != size.value() && own.value() != 0)
+      raise(Raised::kRange, "[getitem] expected a mask of {} elements on axis {}, got {}",
+            size.value(), axis + i, own.value());
+    is_same = is_same && own.value() == size.value();
+    expected.push_back(size.value());
+  }
+  return is_same ? mask : full(Sizes(expected), false, DType::kBool);
+}
+
 Index from_index(const Tensor& x, size_t axis, nb::handle value) {
   PyObject* const p = value.ptr();
   if (value.is_none()) return new_axis;
   if (p == Py_Ellipsis) return ellipsis;
   if (PySlice_Check(p)) return from_slice(x, axis, value);
   if (PyBool_Check(p)) refuse({"getitem", "an index"}, "a bool by itself, or none", value);
-  if (const Tensor* at = tensor_in(value)) return *at;
+  if (const Tensor* at = tensor_in(value))
+    return at->dtype() == DType::kBool ? fitting_mask(x, axis, *at) : *at;
   if (const auto at = as_integer({"getitem", "an index"}, value)) {
     const Sizes sizes = x.sizes();
     if (axis < sizes.size() && sizes[axis].is_fixed())
@@ -373,7 +405,7 @@ Index from_index(const Tensor& x, size_t axis, nb::handle value) {
   if (!at)
     refuse({"getitem", "an index"},
            "an integer, a slice, None, ..., or an array of integers or bools", value);
-  return *std::move(at);
+  return at->dtype() == DType::kBool ? fitting_mask(x, axis, *at) : *std::move(at);
 }
 
 }  // namespace

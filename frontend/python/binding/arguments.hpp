@@ -40,6 +40,10 @@ template <class T>
 T from_or(Place place, nb::handle value, T otherwise) {
   return value.is_none() ? std::move(otherwise) : from<T>(place, value);
 }
+/// () means no axis, as in NumPy, and C++'s none means all.
+template <>
+Axes from_or(Place place, nb::handle value, Axes otherwise);
+bool is_no_axis(nb::handle value);
 template <class T>
 std::optional<T> from_optional(Place place, nb::handle value) {
   if (value.is_none()) return {};

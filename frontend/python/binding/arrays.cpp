@@ -92,6 +92,12 @@ DType extended_dtype(nb::handle value) {
   return DType::kVoid;
 }
 
+/// A number in a dtype. As in NumPy, one too large for a float is infinite.
+Scalar scalar_of(Place place, const Number& number, DType dtype) {
+  if (!is_float(dtype) || !number.is_float()) return number.as(place.function, dtype);
+  return Scalar::of(dtype, number.as(place.function, DType::kF64).as_double());
+}
+
 class ListReader {
  public:
   ListReader(Place place, std::optional<DType> dtype) : place_(place), dtype_(dtype) {}
@@ -106,7 +112,7 @@ class ListReader {
     const size_t size = dtype_size(dtype);
     std::vector<std::byte> bytes(values_.size() * size);
     for (size_t i = 0; i < values_.size(); ++i) {
-      const uint64_t bits = values_[i].as(place_.function, dtype).bits;
+      const uint64_t bits = scalar_of(place_, values_[i], dtype).bits;
       std::memcpy(bytes.data() + i * size, &bits, size);
     }
     return tensor(std::span<const std::byte>(bytes), dtype, shape_);
@@ -228,7 +234,7 @@ nb::object to_numpy(const Tensor& x) {
   }
   nb::list sizes;
   for (const int64_t size : shape) sizes.append(size);
-  const nb::object out = numpy.attr("empty")(nb::tuple(sizes), of);
+  nb::object out = numpy.attr("empty")(nb::tuple(sizes), of);
   const auto address = nb::cast<uintptr_t>(out.attr("ctypes").attr("data"));
   const auto count = nb::cast<size_t>(out.attr("nbytes"));
   const nb::gil_scoped_release free;
@@ -281,7 +287,7 @@ void add_arrays(nb::module_& m) {
           return tensor_of_list(kPlace, value, as);
         if (const auto number = as_number(kPlace, value)) {
           const DType own = as.value_or(number->dtype());
-          const Scalar scalar = number->as("asarray", own);
+          const Scalar scalar = scalar_of(kPlace, *number, own);
           std::byte bytes[sizeof scalar.bits];
           std::memcpy(bytes, &scalar.bits, sizeof bytes);
           return tensor(std::span<const std::byte>(bytes, dtype_size(own)), own, {});
@@ -295,7 +301,7 @@ void add_arrays(nb::module_& m) {
     const Array array = without_gil([&] { return x.to_array(); });
     return nb::bytes(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size());
   });
-  m.def("_from_bytes", [](nb::bytes bytes, nb::handle dtype, nb::handle shape) {
+  m.def("_from_bytes", [](const nb::bytes& bytes, nb::handle dtype, nb::handle shape) {
     const auto data = std::as_bytes(std::span(bytes.c_str(), bytes.size()));
     return tensor(data, from<DType>({"from_bytes", "dtype"}, dtype),
                   from<std::vector<int64_t>>({"from_bytes", "shape"}, shape));

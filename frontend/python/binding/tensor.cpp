@@ -120,6 +120,12 @@ int64_t length(const Tensor& x) {
   return x.size(0);
 }
 
+/// A mask of no axes, which takes all of a tensor or nothing.
+bool is_all_or_nothing(const std::vector<Index>& index) {
+  const auto* const mask = index.size() == 1 ? std::get_if<Tensor>(&index[0].value()) : nullptr;
+  return mask && mask->dtype() == DType::kBool && mask->rank() == 0;
+}
+
 nb::object get_item(nb::handle self, nb::handle brackets) {
   const Tensor& x = *tensor_in(self);
   if (PyBool_Check(brackets.ptr())) {  // a mask of no axes: all or nothing
@@ -127,7 +133,10 @@ nb::object get_item(nb::handle self, nb::handle brackets) {
     return to_python(brackets.ptr() == Py_True ? whole : get(whole, {Slice{0, 0}}));
   }
   const std::vector<Index> index = from_brackets(x, brackets);
-  return to_python(without_gil([&] { return get(x, index); }));  // a mask is read
+  return to_python(without_gil([&] {  // a mask is read
+    if (!is_all_or_nothing(index)) return get(x, index);
+    return get(x.expand_dims(0), {std::get<Tensor>(index[0].value()).expand_dims(0)});
+  }));
 }
 
 void set_item(nb::handle self, nb::handle brackets, nb::handle value) {
@@ -145,7 +154,11 @@ void set_item(nb::handle self, nb::handle brackets, nb::handle value) {
   } else if (values.dtype() != x.dtype()) {
     values = values.astype(x.dtype());
   }
-  x = without_gil([&] { return set(x, index, values); });
+  x = without_gil([&] {
+    if (!is_all_or_nothing(index)) return set(x, index, values);
+    const Tensor mask = std::get<Tensor>(index[0].value());
+    return where(mask, values.broadcast_to(x.sizes()).astype(x.dtype()), x);
+  });
 }
 
 }  // namespace

@@ -198,13 +198,13 @@ void add_gradients(nb::module_& m) {
         return mapped(wrt, true, [&](nb::handle) { return nb::cast(*next++); });
       },
       nb::arg("output"), nb::arg("wrt"), nb::arg("seed").none());
-  m.def("_vjp", [](nb::object f, nb::tuple inputs, nb::handle seeds) {
+  m.def("_vjp", [](nb::object f, const nb::tuple& inputs, nb::handle seeds) {
     auto out = std::make_shared<std::optional<Template>>();
     const ValuesAndProducts found =
         vjp(of_lists(std::move(f), inputs, out), tensors_of(inputs), tensors_of(seeds));
     return nb::make_tuple((*out)->with(found.values), Template(inputs, true).with(found.products));
   });
-  m.def("_jvp", [](nb::object f, nb::tuple inputs, nb::handle tangents) {
+  m.def("_jvp", [](nb::object f, const nb::tuple& inputs, nb::handle tangents) {
     auto out = std::make_shared<std::optional<Template>>();
     const ValuesAndProducts found =
         jvp(of_lists(std::move(f), inputs, out), tensors_of(inputs), tensors_of(tangents));
@@ -219,7 +219,7 @@ void add_gradients(nb::module_& m) {
       "The same values; a gradient ends here.\n\n"
       ">>> tn.grad(lambda x: (x * tn.stop_gradient(x)).sum())(tn.asarray([3.0]))\n"
       "Tensor([3.], dtype=float32, device='cpu:0')");
-  m.def("_checkpoint", [](nb::object f, nb::tuple inputs) {
+  m.def("_checkpoint", [](nb::object f, const nb::tuple& inputs) {
     auto out = std::make_shared<std::optional<Template>>();
     const std::vector<Tensor> found =
         checkpoint(of_lists(std::move(f), inputs, out))(tensors_of(inputs));
@@ -275,20 +275,21 @@ void add_control_flow(nb::module_& m) {
             tensors_of(carried), {.max_trips = max_trips}));
       },
       nb::arg("condition"), nb::arg("f"), nb::arg("carried"), nb::arg("max_trips").none());
-  m.def("_cond", [](nb::handle condition, nb::object yes, nb::object no, nb::tuple operands) {
-    const Template given(operands, true);
-    std::optional<Template> out;
-    const auto branch = [&](nb::object& f) {
-      return [&](const std::vector<Tensor>& values) {
-        const nb::object result = f(*nb::borrow<nb::args>(given.with(values)));
-        out.emplace(forgotten(result), false);
-        return tensors_of(result);
-      };
-    };
-    const std::vector<Tensor> found = cond(from<Tensor>({"cond", "a condition"}, condition),
-                                           branch(yes), branch(no), tensors_of(operands));
-    return out->with(found);
-  });
+  m.def("_cond",
+        [](nb::handle condition, nb::object yes, nb::object no, const nb::tuple& operands) {
+          const Template given(operands, true);
+          std::optional<Template> out;
+          const auto branch = [&](nb::object& f) {
+            return [&](const std::vector<Tensor>& values) {
+              const nb::object result = f(*nb::borrow<nb::args>(given.with(values)));
+              out.emplace(forgotten(result), false);
+              return tensors_of(result);
+            };
+          };
+          const std::vector<Tensor> found = cond(from<Tensor>({"cond", "a condition"}, condition),
+                                                 branch(yes), branch(no), tensors_of(operands));
+          return out->with(found);
+        });
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ class Writer {
       case kNumber:
         return f_(value);
       case kKey: {
-        const nb::object words = f_(nb::cast(words_of(value)));
+        nb::object words = f_(nb::cast(words_of(value)));
         const Tensor* const x = tensor_in(words);
         if (!x) return words;
         return x->has_value() ? nb::cast(Key(*x)) : nb::cast(KeyPlace());
@@ -212,7 +212,7 @@ nb::object mapped(nb::handle tree, bool floats, const std::function<nb::object(n
 }
 
 void add_trees(nb::module_& m) {
-  nb::class_<KeyPlace>(m, "_KeyPlace");
+  const nb::class_<KeyPlace> key_place(m, "_KeyPlace");
   m.def(
       "tree_leaves",
       [](nb::handle tree) {

@@ -21,16 +21,16 @@ def asarray(obj, dtype=None, *, device=None, copy=None):
     Tensor([[1 2]
             [3 4]], dtype=int64, device='cpu:0')
     """
-    if copy is False and not isinstance(obj, Tensor):
-        refuse("asarray", "copy=None or True for what is no tensor", "copy=False")
+    if not isinstance(obj, Tensor):
+        if copy is False:
+            refuse("asarray", "copy=None or True for what is no tensor", "copy=False")
+        return placed(_core._asarray(obj, dtype), device)
     x = _core._asarray(obj, dtype)
-    if copy is False and (x.dtype != obj.dtype or (device and device != x.device)):
-        refuse("asarray", "the same dtype and device where copy=False", f"{x.dtype} of {obj.dtype}")
-    if copy and isinstance(obj, Tensor) and x.dtype == obj.dtype:
-        x = x.copy()
-    if device is None and isinstance(obj, Tensor):
-        return x
-    return placed(x, device)
+    if x.dtype == obj.dtype and (device is None or device == obj.device):
+        return x if copy else obj
+    if copy is False:
+        refuse("asarray", "the same dtype and device where copy=False", f"{dtype or x.dtype} on {device or x.device}")
+    return x if device is None else placed(x, device)
 
 
 def array(obj, dtype=None, *, device=None, copy=True):
@@ -152,6 +152,11 @@ def logspace(start, stop, num=50, *, endpoint=True, base=10.0, dtype=None, devic
     return placed(_core._logspace(start, stop, num, endpoint, base, dtype=dtype), device)
 
 
+def _within(k):
+    """A diagonal's number, which may be beyond any matrix."""
+    return builtins.max(builtins.min(k, 2 ** 40), -2 ** 40) if isinstance(k, int) else k
+
+
 def eye(n_rows, n_cols=None, *, k=0, dtype=None, device=None):
     """[rows, columns] of zeros with ones where column = row + k.
 
@@ -159,7 +164,7 @@ def eye(n_rows, n_cols=None, *, k=0, dtype=None, device=None):
     Tensor([[1. 0.]
             [0. 1.]], dtype=float32, device='cpu:0')
     """
-    return placed(_core._eye(n_rows, n_cols, k, dtype=dtype), device)
+    return placed(_core._eye(n_rows, n_cols, _within(k), dtype=dtype), device)
 
 
 def tri(n_rows, n_cols=None, *, k=0, dtype=None, device=None):

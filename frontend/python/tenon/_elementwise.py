@@ -6,7 +6,7 @@ from tenon._core import DType, Tensor
 from tenon._creation import asarray
 from tenon._dtypes import finfo
 
-__all__ = ["bitwise_invert", "positive", "real", "conj", "clip", "nextafter", "where", "add", "multiply",
+__all__ = ["bitwise_invert", "positive", "real", "imag", "conj", "clip", "nextafter", "where", "add", "multiply",
            "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "equal", "less",
            "greater", "greater_equal", "subtract", "not_equal", "less_equal"]
 
@@ -71,6 +71,16 @@ def real(x, /):
     Tensor([1.], dtype=float32, device='cpu:0')
     """
     return tensor("real", x)
+
+
+def imag(x, /):
+    """0: there are no complex tensors.
+
+    >>> tn.imag(tn.asarray([1.0]))
+    Tensor([0.], dtype=float32, device='cpu:0')
+    """
+    x = tensor("imag", x)
+    return asarray(0, x.dtype) * x
 
 
 def conj(x, /):

@@ -82,6 +82,7 @@ def _rebuilt(data, dtype, shape):
 Tensor.__reduce__ = lambda self: (_rebuilt, (_core._to_bytes(self), self.dtype, self.shape))
 Tensor.__array_priority__ = 100.0  # NumPy's operators leave it to Tensor's
 Tensor.__array_ufunc__ = None
+Tensor.__complex__ = lambda self: complex(self.item())
 Tensor.__contains__ = lambda self, value: builtins.bool((self == value).any())
 Tensor.__divmod__ = lambda self, other: (self // other, self % other)
 Tensor.__rdivmod__ = lambda self, other: (other // self, other % self)
@@ -92,7 +93,7 @@ class _Info:
     """What there is, as the array API standard asks."""
 
     def capabilities(self):
-        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 16}
 
     def default_device(self):
         return _devices.current() or _core._device_ids()[0]
@@ -101,7 +102,7 @@ class _Info:
         return {"real floating": DType.float32, "complex floating": None, "integral": DType.int64, "indexing": DType.int64}
 
     def devices(self):
-        return [each.id for each in _devices.devices() if each.compute]
+        return tuple(each.id for each in _devices.devices() if each.compute)
 
     def dtypes(self, *, device=None, kind=None):
         names = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]

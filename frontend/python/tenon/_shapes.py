@@ -8,7 +8,7 @@ from tenon._core import DType
 from tenon._creation import asarray
 
 __all__ = ["permute_dims", "concat", "concatenate", "unstack", "split", "take", "repeat", "roll", "rot90", "pad",
-           "broadcast_shapes", "broadcast_arrays", "reshape"]
+           "broadcast_shapes", "broadcast_arrays", "squeeze", "flip", "reshape"]
 
 
 def permute_dims(x, /, axes):
@@ -170,12 +170,30 @@ def broadcast_shapes(*shapes):
 def broadcast_arrays(*arrays):
     """Tensors in the shape in which they meet.
 
-    >>> [x.shape for x in tn.broadcast_arrays(tn.ones((2, 1)), tn.ones(3))]
-    [(2, 3), (2, 3)]
+    >>> tuple(x.shape for x in tn.broadcast_arrays(tn.ones((2, 1)), tn.ones(3)))
+    ((2, 3), (2, 3))
     """
     arrays = [tensor("broadcast_arrays", x) for x in arrays]
     shape = broadcast_shapes(*(x.shape for x in arrays))
-    return [_core.broadcast_to(x, shape) for x in arrays]
+    return tuple(_core.broadcast_to(x, shape) for x in arrays)
+
+
+def squeeze(x, /, axis=None):
+    """Without axes of size 1; None: without all of them.
+
+    >>> tn.squeeze(tn.ones((1, 3))).shape
+    (3,)
+    """
+    return tensor("squeeze", x) if axis == () else _core._squeeze(x, axis)
+
+
+def flip(x, /, *, axis=None):
+    """Elements in reverse order along axes; None: all.
+
+    >>> tn.flip(tn.asarray([1, 2, 3]))
+    Tensor([3 2 1], dtype=int64, device='cpu:0')
+    """
+    return tensor("flip", x) if axis == () else _core._flip(x, axis)
 
 
 def reshape(x, /, shape, *, copy=None):

@@ -9,7 +9,7 @@ from tenon._core import _linalg
 from tenon._creation import full
 from tenon._shapes import concat
 
-__all__ = ["quantile", "sort", "argsort", "nonzero", "bincount", "histogram", "unique_values", "unique_counts",
+__all__ = ["quantile", "sort", "argsort", "searchsorted", "nonzero", "cumsum", "cumprod", "bincount", "histogram", "unique_values", "unique_counts",
            "unique_inverse", "unique_all", "isin", "diff", "tensordot", "vecdot", "dot", "outer", "einsum", "var",
            "std", "cumulative_sum", "cumulative_prod"]
 
@@ -65,6 +65,25 @@ def argsort(x, /, *, axis=-1, descending=False, stable=True):
     Tensor([1 2 0], dtype=int64, device='cpu:0')
     """
     return _core._argsort(x, axis, descending=descending)
+
+
+def searchsorted(x1, x2, /, *, side="left", sorter=None):
+    """Where values of x2 would go into x1 [n] to keep it sorted, int64: before equals, or after them if side is "right".
+
+    `sorter`: positions that sort x1. Dtypes promote.
+
+    >>> tn.searchsorted(tn.asarray([1, 3, 5]), tn.asarray([3, 4]))
+    Tensor([1 2], dtype=int64, device='cpu:0')
+    """
+    if side not in ("left", "right"):
+        refuse("searchsorted", 'side as "left" or "right"', repr(side))
+    x1 = tensor("searchsorted", x1)
+    if sorter is not None:
+        x1 = x1[sorter]
+    if not isinstance(x2, Tensor):
+        x2 = full((), x2, dtype=x1.dtype)
+    dtype = _core.promote_types(x1.dtype, x2.dtype)
+    return _core._searchsorted(x1.astype(dtype), x2.astype(dtype), side == "right")
 
 
 def nonzero(x, /):
@@ -180,6 +199,24 @@ def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
     return x
 
 
+def cumsum(x, axis=None, *, dtype=None):
+    """Running sums along an axis; None: of the flattened tensor. The dtype of `sum`.
+
+    >>> tn.cumsum(tn.asarray([1, 2, 3]))
+    Tensor([1 3 6], dtype=int64, device='cpu:0')
+    """
+    return _core._cumsum(x, axis, dtype=dtype)
+
+
+def cumprod(x, axis=None, *, dtype=None):
+    """Running products along an axis; None: of the flattened tensor. The dtype of `prod`.
+
+    >>> tn.cumprod(tn.asarray([1, 2, 3]))
+    Tensor([1 2 6], dtype=int64, device='cpu:0')
+    """
+    return _core._cumprod(x, axis, dtype=dtype)
+
+
 def _cumulative(name, core, first, example):
     def function(x, /, *, axis=None, dtype=None, include_initial=False):
         x = tensor(name, x)
@@ -199,8 +236,8 @@ def _cumulative(name, core, first, example):
     return function
 
 
-cumulative_sum = _cumulative("cumulative_sum", _core.cumsum, 0, "Tensor([1 3 6], dtype=int64, device='cpu:0')")
-cumulative_prod = _cumulative("cumulative_prod", _core.cumprod, 1, "Tensor([1 2 6], dtype=int64, device='cpu:0')")
+cumulative_sum = _cumulative("cumulative_sum", _core._cumsum, 0, "Tensor([1 3 6], dtype=int64, device='cpu:0')")
+cumulative_prod = _cumulative("cumulative_prod", _core._cumprod, 1, "Tensor([1 2 6], dtype=int64, device='cpu:0')")
 
 
 # Products.
