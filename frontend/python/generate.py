@@ -7,6 +7,7 @@ this cannot bind is an error here.
 
     python3 generate.py FRONTEND OUT.cpp
 """
+import functools
 import pathlib
 import re
 import sys
@@ -82,9 +83,15 @@ def split(text, separator=","):
 
 class Function:
     def __init__(self, name, result, parameters, doc):
-        self.name, self.result, self.doc = name, result, doc
-        self.is_of_braces = "std::initializer_list" in parameters
-        self.parameters = [] if self.is_of_braces else [Parameter(p, name) for p in split(parameters) if not p.startswith("Context&")]
+        self.name, self.result, self.doc, self.text = name, result, doc, parameters
+
+    @property
+    def is_of_braces(self):
+        return "std::initializer_list" in self.text
+
+    @functools.cached_property
+    def parameters(self):
+        return [Parameter(p, self.name) for p in split(self.text) if not p.startswith("Context&")]
 
 
 def rows(text):

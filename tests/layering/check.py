@@ -55,7 +55,7 @@ MODULES = {
                        "frontend/nn/include", "frontend/data/include"],
     "frontend/c/include": [],
     "frontend/c": ["core/include", "frontend/tensor/include", "sdk/support/float_state.hpp"],
-    "frontend/python": ["core/include", "frontend/tensor/include"],
+    "frontend/python": ["core/include", "frontend/tensor/include", "frontend/nn/include", "frontend/formats/include"],
     "frontend/cli": ["core", "sdk", "frontend/tensor", "frontend/nn/include", "frontend/formats/include", "frontend/data/include",
                      "frontend/train/include"],
     "frontend/probe": ["core/include", "core/support", "core/ir", "core/plugin", "core/device", "core/runtime", "sdk/include"],

@@ -9,7 +9,7 @@ import pytest
 import tenon as tn
 
 MODULES = {"tenon": tn, "tenon.linalg": tn.linalg, "tenon.fft": tn.fft, "tenon.random": tn.random,
-           "tenon.autodiff": tn.autodiff}
+           "tenon.autodiff": tn.autodiff, "tenon.nn": tn.nn, "tenon.optim": tn.optim}
 NUMBER = re.compile(r"-?\b\d+\.?\d*(?:e[-+]?\d+)?|-?\binf\b|\bnan\b")
 
 

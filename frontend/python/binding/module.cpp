@@ -8,6 +8,7 @@
 #include "frontend/python/binding/arrays.hpp"
 #include "frontend/python/binding/errors.hpp"
 #include "frontend/python/binding/functions.hpp"
+#include "frontend/python/binding/nn.hpp"
 #include "frontend/python/binding/tensor.hpp"
 #include "frontend/python/binding/transforms.hpp"
 #include "tenon/context.hpp"
@@ -139,6 +140,10 @@ NB_MODULE(_core, m) {
   nb::module_ random = nb::borrow<nb::module_>(m.attr("_random"));
   add_keys(random);
   add_transforms(m);
+  nb::module_ nn = m.def_submodule("_nn"), optim = m.def_submodule("_optim");
+  add_models(nn);
+  add_optimizers(optim);
+  add_layers(nn, optim);
   m.def(
       "promote_types",
       [](nb::handle a, nb::handle b) {

@@ -11,6 +11,7 @@
 #include "frontend/python/binding/arguments.hpp"
 #include "frontend/python/binding/errors.hpp"
 #include "frontend/python/binding/python_ref.hpp"
+#include "frontend/python/binding/structs.hpp"
 #include "frontend/python/binding/tree.hpp"
 #include "tenon/compile.hpp"
 #include "tenon/control_flow.hpp"
@@ -141,7 +142,10 @@ struct ByWhat {
   std::vector<Tensor> floats;
 };
 
+/// Floats, but for what a model keeps and does not learn.
 bool is_by(nb::handle x) {
+  if (nb::isinstance<nn::Buffer>(x)) return false;
+  if (nb::isinstance<nn::Parameter>(x) && nb::inst_ptr<nn::Parameter>(x)->frozen) return false;
   if (const Tensor* t = tensor_in(x)) return is_float(t->dtype());
   return true;  // a number
 }
@@ -157,7 +161,7 @@ nb::tuple value_and_grad_of(nb::callable f, nb::handle wrt, nb::callable call_wi
       [&](const std::vector<Tensor>& values) {
         auto next = values.begin();
         const nb::object given = mapped(wrt, true, [&](nb::handle x) -> nb::object {
-          return is_by(x) ? nb::cast(*next++) : nb::borrow(x);
+          return is_by(x) ? nb::cast(*next++) : nb::borrow(x);  // a Buffer is a Tensor
         });
         const nb::tuple result = nb::cast<nb::tuple>(call_with(f, given));
         aux = result[1];

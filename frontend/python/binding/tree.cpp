@@ -1,16 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/python/binding/tree.hpp"
 
+#include <unordered_map>
+
 #include "frontend/python/binding/arguments.hpp"
 #include "frontend/python/binding/arrays.hpp"
 #include "frontend/python/binding/errors.hpp"
+#include "frontend/python/binding/structs.hpp"
 
 namespace tenon::python {
 namespace {
 
 constexpr int kMostLevels = 200;
 
-enum Kind : int64_t { kTensor, kList, kTuple, kNamedTuple, kDict, kFields, kKey, kFixed, kNumber };
+enum Kind : int64_t {
+  kTensor,
+  kList,
+  kTuple,
+  kNamedTuple,
+  kDict,
+  kFields,
+  kKey,
+  kFixed,
+  kNumber,
+  kParameter,
+  kStruct
+};
 
 /// Where a key stood in a structure that holds none.
 struct KeyPlace {};
@@ -30,9 +45,18 @@ bool has_attribute(nb::handle object, const nb::object& name) {
   return PyObject_HasAttr(object.ptr(), name.ptr()) == 1;
 }
 
+/// A learned tensor, or a Buffer.
+nn::Parameter* parameter_in(nb::handle value) {
+  static const nb::handle type = nb::type<nn::Parameter>();
+  return PyObject_TypeCheck(value.ptr(), reinterpret_cast<PyTypeObject*>(type.ptr()))
+             ? nb::inst_ptr<nn::Parameter>(value)
+             : nullptr;
+}
+bool is_buffer(nb::handle value) { return nb::isinstance<nn::Buffer>(value); }
+
 Kind kind_of(nb::handle value, bool floats) {
   PyObject* const p = value.ptr();
-  if (tensor_in(value)) return kTensor;
+  if (tensor_in(value)) return parameter_in(value) ? kParameter : kTensor;
   if (p == Py_None || PyBool_Check(p) || PyLong_Check(p) || PyUnicode_Check(p) || PyType_Check(p))
     return kFixed;
   if (PyFloat_Check(p)) return floats ? kNumber : kFixed;
@@ -40,6 +64,7 @@ Kind kind_of(nb::handle value, bool floats) {
   if (PyTuple_Check(p)) return has_attribute(value, names().fields) ? kNamedTuple : kTuple;
   if (PyDict_Check(p)) return kDict;
   if (nb::isinstance<Key>(value) || nb::isinstance<KeyPlace>(value)) return kKey;
+  if (struct_kind(value)) return kStruct;
   if (has_attribute(value, names().module) || has_attribute(value, names().dataclass))
     return kFields;
   if (floats && PyObject_CheckBuffer(p) && !PyBytes_Check(p)) return kNumber;
@@ -74,6 +99,19 @@ class Reader {
       case kTensor:
         out_.tensors.push_back(*tensor_in(value));
         return;
+      case kParameter:
+        out_.tensors.push_back(*tensor_in(value));
+        if (key_) out_.key.push_back(parameter_in(value)->frozen);
+        return;
+      case kStruct: {
+        const StructKind& kind_of_struct = *struct_kind(value);
+        for (const nn::Named& named : kind_of_struct.tensors(value))
+          out_.tensors.push_back(*named.tensor);
+        if (!key_) return;
+        out_.key.push_back(key_->number(value.type()));
+        kind_of_struct.fixed(value, [&](int64_t number) { out_.key.push_back(number); });
+        return;
+      }
       case kNumber:
         out_.tensors.push_back(from<Tensor>({"tree", "a leaf"}, value));
         return;
@@ -140,6 +178,25 @@ class Writer {
       case kTensor:
       case kNumber:
         return f_(value);
+      case kParameter: {
+        const nb::object new_value = f_(value);
+        nb::object out = is_buffer(value) ? nb::cast(nn::Buffer(*nb::inst_ptr<nn::Buffer>(value)))
+                                          : nb::cast(nn::Parameter(*parameter_in(value)));
+        put(*parameter_in(out), new_value);
+        return out;
+      }
+      case kStruct: {
+        nb::object out = struct_kind(value)->copy(value);
+        for (const nn::Named& named : struct_kind(value)->tensors(out)) {
+          if (!named.parameter)
+            put(*named.tensor, f_(nb::cast(*named.tensor)));
+          else if (named.is_learned)
+            put(*named.tensor, f_(nb::cast(*named.parameter)));
+          else
+            put(*named.tensor, f_(nb::cast(static_cast<const nn::Buffer&>(*named.parameter))));
+        }
+        return out;
+      }
       case kKey: {
         nb::object words = f_(nb::cast(words_of(value)));
         const Tensor* const x = tensor_in(words);
@@ -180,6 +237,12 @@ class Writer {
   }
 
  private:
+  /// None: no value.
+  static void put(Tensor& to, nb::handle value) {
+    const Tensor* const x = tensor_in(value);
+    to = x ? *x : Tensor();
+  }
+
   bool floats_;
   const std::function<nb::object(nb::handle)>& f_;
 };
@@ -209,6 +272,72 @@ Leaves leaves_of(nb::handle tree, bool floats, Interned* key) {
 
 nb::object mapped(nb::handle tree, bool floats, const std::function<nb::object(nb::handle)>& f) {
   return Writer(floats, f).write(tree, 0);
+}
+
+namespace {
+
+std::unordered_map<PyTypeObject*, StructKind>& struct_kinds() {
+  static auto& kinds = *new std::unordered_map<PyTypeObject*, StructKind>();
+  return kinds;
+}
+
+void add_named(nb::handle value, const std::string& name, int level, std::vector<nn::Named>& out) {
+  if (level > kMostLevels)
+    raise(Raised::kInvalid,
+          "[model] expected a structure of at most {} levels, got more, or one that holds itself",
+          kMostLevels);
+  const auto add = [&](const std::string& own, nb::handle element) {
+    add_named(element, nn::fields::joined(name, own), level + 1, out);
+  };
+  switch (kind_of(value, false)) {
+    case kTensor:
+      out.push_back({name, tensor_in(value), nullptr, false});
+      return;
+    case kParameter:
+      out.push_back({name, parameter_in(value), parameter_in(value), !is_buffer(value)});
+      return;
+    case kStruct:
+      for (nn::Named& named : struct_kind(value)->tensors(value)) {
+        named.name = nn::fields::joined(name, named.name);
+        out.push_back(std::move(named));
+      }
+      return;
+    case kList:
+    case kTuple:
+    case kNamedTuple: {
+      size_t i = 0;
+      for (nb::handle element : nb::borrow<nb::sequence>(value)) add(std::to_string(i++), element);
+      return;
+    }
+    case kDict:
+    case kFields: {
+      const bool is_dict = PyDict_Check(value.ptr());
+      for (const auto [own, element] : is_dict ? nb::borrow<nb::dict>(value) : attributes(value))
+        add(nb::cast<std::string>(nb::str(own)), element);
+      return;
+    }
+    case kKey:
+    case kFixed:
+    case kNumber:
+      return;
+  }
+}
+
+}  // namespace
+
+const StructKind* struct_kind(nb::handle value) {
+  const auto found = struct_kinds().find(Py_TYPE(value.ptr()));
+  return found == struct_kinds().end() ? nullptr : &found->second;
+}
+
+void add_struct_kind(nb::handle type, const StructKind& kind) {
+  struct_kinds().insert_or_assign(reinterpret_cast<PyTypeObject*>(type.ptr()), kind);
+}
+
+std::vector<nn::Named> named_of(nb::handle tree) {
+  std::vector<nn::Named> out;
+  add_named(tree, "", 0, out);
+  return out;
 }
 
 void add_trees(nb::module_& m) {

@@ -10,7 +10,7 @@ import math as _math
 
 from tenon._core import *
 from tenon import (_creation, _devices, _dtypes, _elementwise, _members, _shapes, _statistics, _transforms, autodiff, fft,
-                   linalg, random)
+                   linalg, nn, optim, random)
 from tenon._creation import *
 from tenon._devices import *
 from tenon._dtypes import *
