@@ -112,8 +112,9 @@ std::optional<int> one_axis(const char* op, const Axes& axis, int rank) {
 }
 
 int normalise_axis(const char* op, int axis, int rank) {
-  TN_REQUIRE(-rank <= axis && axis < rank, "[{}] expected an axis in [{}, {}), got {}", op, -rank,
-             rank, axis);
+  if (axis < -rank || axis >= rank)
+    throw AxisError(
+        fmt::format("[{}] expected an axis in [{}, {}), got {}", op, -rank, rank, axis));
   return axis < 0 ? axis + rank : axis;
 }
 

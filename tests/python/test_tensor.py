@@ -167,6 +167,12 @@ def test_vulkan_too():
     assert (x + tn.realize(tn.arange(2) * 2.0)).tolist() == [1.0, 4.0]
 
 
+def test_an_axis_that_is_not_there_is_an_index_and_a_value():
+    for error in (IndexError, ValueError, tn.AxisError, tn.InvalidError, tn.RangeError):
+        with pytest.raises(error, match="expected an axis in"):
+            tn.ones(2).sum(axis=3)
+
+
 def test_threads():
     def work(i, out):
         for _ in range(50):

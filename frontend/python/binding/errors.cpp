@@ -4,6 +4,7 @@
 #include <array>
 #include <exception>
 
+#include "tenon/axes.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::python {
@@ -50,11 +51,17 @@ Raised raised_of(ErrorKind kind) {
   return Raised::kBug;
 }
 
-void set(Raised kind, const std::string& text) {
+PyObject* axis_error = nullptr;  ///< both an InvalidError and a RangeError, as NumPy's is
+
+void set_error(PyObject* type, const std::string& text) {
   // Text of files and plugins may be no UTF-8.
   const nb::object message = nb::steal(
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
-  PyErr_SetObject(classes[static_cast<size_t>(kind)], message.ptr());
+  PyErr_SetObject(type, message.ptr());
+}
+
+void set(Raised kind, const std::string& text) {
+  set_error(classes[static_cast<size_t>(kind)], text);
 }
 
 }  // namespace
@@ -69,9 +76,16 @@ void add_errors(nb::module_& m) {
     classes[i] = PyErr_NewExceptionWithDoc(name.c_str(), kRows[i].doc, bases.ptr(), nullptr);
     m.attr(kRows[i].name) = nb::borrow(classes[i]);
   }
+  const auto of = [](Raised kind) { return nb::borrow(classes[static_cast<size_t>(kind)]); };
+  const nb::tuple both = nb::make_tuple(of(Raised::kInvalid), of(Raised::kRange));
+  axis_error = PyErr_NewExceptionWithDoc("tenon.AxisError", "An axis that is not there.",
+                                         both.ptr(), nullptr);
+  m.attr("AxisError") = nb::borrow(axis_error);
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {
       std::rethrow_exception(thrown);
+    } catch (const AxisError& error) {
+      set_error(axis_error, error.what());
     } catch (const Error& error) {
       set(raised_of(error.kind()), error.what());
     }

@@ -2,6 +2,7 @@
 // tenon.nn and tenon.optim: models, what learns them, and files of them.
 #pragma once
 
+#include <fmt/format.h>
 #include <nanobind/nanobind.h>
 
 #include "frontend/python/binding/arguments.hpp"

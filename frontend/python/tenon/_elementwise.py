@@ -113,8 +113,11 @@ def nextafter(x1, x2, /):
     >>> tn.nextafter(tn.asarray(0.0), 1).item() > 0
     True
     """
+    if not isinstance(x1, Tensor) and isinstance(x2, Tensor):
+        x1 = asarray(x1, x2.dtype)
     x1 = tensor("nextafter", x1)
-    x2 = (x1 * 0 + x2) if not isinstance(x2, Tensor) else x2
+    if not isinstance(x2, Tensor):
+        x2 = asarray(x2, x1.dtype)
     dtype = _core.promote_types(x1.dtype, x2.dtype)
     if dtype not in (DType.float16, DType.bfloat16, DType.float32, DType.float64):
         refuse("nextafter", "floats of 16 bits and more", dtype)

@@ -4,7 +4,7 @@ from tenon._common import tensor
 from tenon._core._fft import _fftfreq, _rfftfreq, convolve, fft, fft_convolve, fftshift, ifft, ifftshift, irfft, rfft
 from tenon._devices import placed
 
-__all__ = ["convolve", "fft", "fft_convolve", "fftfreq", "fftn", "fftshift", "ifft", "ifftn", "ifftshift", "irfft", "irfftn",
+__all__ = ["convolve", "fft", "fft_convolve", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn",
            "rfft", "rfftfreq", "rfftn"]
 
 
@@ -74,3 +74,24 @@ def irfftn(x, n=None, axes=None, norm="backward"):
     """
     *others, last = _axes(tensor("irfftn", x[0]), axes)
     return irfft(ifftn(x, others, norm), n, last, norm=norm)
+
+
+def hfft(x, n=None, axis=-1, norm="backward"):
+    """The real transform of a signal that is the conjugate of its mirror image, of which one half is given.
+
+    >>> tn.fft.hfft((tn.ones(2), tn.zeros(2)))
+    Tensor([2. 0.], dtype=float32, device='cpu:0')
+    """
+    turned = {"backward": "forward", "ortho": "ortho", "forward": "backward"}.get(norm, norm)
+    return irfft((x[0], -tensor("hfft", x[1])), n, axis, norm=turned)
+
+
+def ihfft(x, axis=-1, norm="backward"):
+    """Its inverse, of a real x: the half that hfft takes.
+
+    >>> tn.fft.ihfft(tn.asarray([2.0, 0.0])).real
+    Tensor([1. 1.], dtype=float32, device='cpu:0')
+    """
+    turned = {"backward": "forward", "ortho": "ortho", "forward": "backward"}.get(norm, norm)
+    found = rfft(x, axis, norm=turned)
+    return type(found)(found.real, -found.imag)

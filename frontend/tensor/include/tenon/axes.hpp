@@ -5,15 +5,24 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "tenon/error.hpp"
 #include "tenon/export.hpp"
 
 namespace tenon {
 
+/// An axis that is not there; its kind is kInvalid.
+class TENON_API AxisError : public Error {
+ public:
+  explicit AxisError(const std::string& message) : Error(ErrorKind::kInvalid, message) {}
+};
+
 /// One axis or a list of them; a negative one counts from the end. What an empty list means, the
-/// function says. A function throws kInvalid for an axis that is not there, and for one twice.
+/// function says. A function throws AxisError for an axis that is not there, kInvalid for one
+/// twice.
 class TENON_API Axes {
  public:
   Axes() = default;
