@@ -44,7 +44,8 @@ constexpr Bit kDTypeBits[] = {{TN_DTYPE_STORAGE, "storage"},
 constexpr Bit kMemoryBits[] = {{TN_MEMORY_DEVICE, "device"},
                                {TN_MEMORY_HOST_VISIBLE, "host visible"},
                                {TN_MEMORY_COHERENT, "coherent"},
-                               {TN_MEMORY_IMPORT, "import"}};
+                               {TN_MEMORY_IMPORT, "import"},
+                               {TN_MEMORY_PERSISTENT, "persistent"}};
 constexpr const char* kExtensions[] = {TN_FILES_ID, TN_GRAPHS_ID, TN_PEERS_ID, TN_TIMING_ID};
 
 template <size_t n>
@@ -79,6 +80,7 @@ json memory_spaces(const tn_properties& p) {
     const tn_memory_space space = abi_element(p.memory_spaces, p.memory_space_stride, i);
     out.push_back({{"flags", names(kMemoryBits, space.flags)},
                    {"alignment", space.alignment},
+                   {"read_alignment", space.read_alignment},
                    {"total", space.total},
                    {"largest", space.largest}});
   }

@@ -100,8 +100,9 @@ struct Capabilities {
 #define TN_LIMIT(type, name, unless_told) type name = unless_told;
 #define TN_SIZE(type, name, unless_told) type name = unless_told;
 #include "core/ir/limits.def"
-  uint32_t alignment = 0;  ///< alignment of bound buffers in bytes; 0: the element size
-  int storage_bytes = 1;   ///< of the narrowest element in memory; 4: narrower dtypes are packed
+  uint32_t alignment = 0;       ///< alignment of bound buffers in bytes; 0: the element size
+  uint32_t read_alignment = 0;  ///< the same of buffers that are only read
+  int storage_bytes = 1;  ///< of the narrowest element in memory; 4: narrower dtypes are packed
   std::vector<MatrixAtom> atoms;
   std::vector<DotAtom> dots;
   std::optional<Rates> rates;  ///< only for budgets, so not in fields()
@@ -111,7 +112,7 @@ struct Capabilities {
 #define TN_SIZE(type, name, unless_told) name,
 #include "core/ir/limits.def"
         compute, async, deterministic, symbolic, strict, software, numerics, index_bits, native_ops,
-        dtypes, max_workgroup, max_grid, alignment, storage_bytes, atoms, dots);
+        dtypes, max_workgroup, max_grid, alignment, read_alignment, storage_bytes, atoms, dots);
   }
 
   const DTypeCaps& of(DType dtype) const { return dtypes[static_cast<size_t>(dtype)]; }

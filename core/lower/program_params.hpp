@@ -18,7 +18,8 @@ inline constexpr uint32_t kLinesAlignment = kPatternBytes;
 
 /// Alignment of a bound buffer, in bytes.
 inline uint32_t buffer_alignment(const KernelBuffer& buffer, const Capabilities& capabilities) {
-  return std::max(capabilities.alignment, static_cast<uint32_t>(dtype_size(buffer.dtype)));
+  const uint32_t bound = buffer.written ? capabilities.alignment : capabilities.read_alignment;
+  return std::max(bound, static_cast<uint32_t>(dtype_size(buffer.dtype)));
 }
 
 class ProgramParams {

@@ -31,6 +31,12 @@ std::vector<tn_memory_space> read_spaces(const tn_properties& p, const std::stri
     check(alignment > 0 && (alignment & (alignment - 1)) == 0 && alignment <= 1u << 24, who,
           fmt::format("an alignment of memory space {} that is a power of two, got {}", i,
                       alignment));
+    const uint32_t of_reads = spaces.back().read_alignment;
+    check((of_reads & (of_reads - 1)) == 0 && of_reads <= alignment, who,
+          fmt::format("a read_alignment of memory space {} that is 0 or a power of two up to {}, "
+                      "got {}",
+                      i, alignment, of_reads));
+    if (of_reads == 0) spaces.back().read_alignment = alignment;
   }
   return spaces;
 }
@@ -200,7 +206,10 @@ DeviceFacts read_properties(const tn_properties* raw, const std::string& who) {
 #define TN_LIMIT(type, name, unless_told) c.name = p.name;
 #define TN_SIZE(type, name, unless_told) c.name = p.name;
 #include "core/ir/limits.def"
-  c.alignment = facts.spaces.empty() ? 0 : facts.spaces[0].alignment;
+  if (!facts.spaces.empty()) {
+    c.alignment = facts.spaces[0].alignment;
+    c.read_alignment = facts.spaces[0].read_alignment;
+  }
   check(p.storage_bytes <= 1 || p.storage_bytes == 4, who,
         fmt::format("storage_bytes of 0, 1 or 4, got {}", p.storage_bytes));
   c.storage_bytes = p.storage_bytes == 4 ? 4 : 1;

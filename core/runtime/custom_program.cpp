@@ -47,6 +47,25 @@ void check_params(const sdk::ProgramView& program, const sdk::ProgramView& model
                       (a.access & ~b.access & (TN_ACCESS_READ | TN_ACCESS_WRITE)) == 0;
     TN_REQUIRE(fits, "expected {} of at least {} elements as param {}, got {} of {}",
                describe_param(b), b.count, p, describe_param(a), a.count);
+    TN_REQUIRE(a.alignment <= b.alignment, "expected param {} aligned to at most {} bytes, got {}",
+               p, b.alignment, a.alignment);
+  }
+}
+
+/// Imported memory may be bound where no vector of it is aligned.
+void check_aligned_loads(const sdk::ProgramView& program, const sdk::ProgramView& model) {
+  const auto given = bound_params(program), wanted = bound_params(model);
+  for (uint32_t i = 0; i < program.op_count(); ++i) {
+    const tn_op& op = program.op(i);
+    if (op.op != TN_OP_TAKE || !(op.flags & TN_OP_ALIGNED)) continue;
+    const tn_op& memory = program.op(program.operands(op)[0]);
+    const auto at = std::ranges::find(given, &program.param(static_cast<uint32_t>(memory.imm)));
+    if (memory.op != TN_OP_PARAM || at == given.end()) continue;
+    const auto p = static_cast<size_t>(at - given.begin());
+    const uint32_t bytes = op.lanes * sdk::dtype_bytes(op.dtype);
+    TN_REQUIRE(bytes <= wanted[p]->alignment,
+               "expected loads of param {} aligned to at most {} bytes, got one to {}", p,
+               wanted[p]->alignment, bytes);
   }
 }
 
@@ -246,6 +265,7 @@ LoweredKernel with_program(LoweredKernel own, const CustomProgram& program,
          kernel.tree.symbols.size());
   const sdk::ProgramView view = program.program.view();
   check_params(view, own.program.view());
+  check_aligned_loads(view, own.program.view());
   check_claims(view, program.workgroups, kernel.capabilities);
   LoweredKernel out = own;
   out.model = std::make_shared<const LoweredKernel>(std::move(own));

@@ -225,7 +225,7 @@ const tn_properties& null_properties() {
     t->store_all().compute_all(4);
     t->claim(sdk::kVectorOps).claim(sdk::kWorkgroupOps);
     t->atomics({TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_I64, TN_DTYPE_U64});
-    t->add_memory(sdk::host_memory_space(64)).workgroup(64, 64, 64, 64);
+    t->add_memory(sdk::host_memory_space(64, 1)).workgroup(64, 64, 64, 64);
     t->fields().max_bindings = 16;
     t->fields().max_shared_bytes = t->fields().max_scratch_bytes = 32768;
     t->fields().compute_units = 1;

@@ -41,8 +41,10 @@ Properties::Properties(const TargetSpec& target, const HostInfo& host, unsigned 
     dtypes_.push_back({row.dtype, TN_DTYPE_STORAGE | (computes ? TN_DTYPE_ARITHMETIC : 0u),
                        target.vector_bytes / row.bytes, rate_of(rates, row.dtype)});
   }
-  memory_.flags = TN_MEMORY_DEVICE | TN_MEMORY_HOST_VISIBLE | TN_MEMORY_COHERENT | TN_MEMORY_IMPORT;
+  memory_.flags = TN_MEMORY_DEVICE | TN_MEMORY_HOST_VISIBLE | TN_MEMORY_COHERENT |
+                  TN_MEMORY_IMPORT | TN_MEMORY_PERSISTENT;
   memory_.alignment = kMemoryAlignment;
+  memory_.read_alignment = 1;
   memory_.total = host.memory_bytes;
   memory_.largest = host.memory_bytes;
   memory_.copy_from = 1;

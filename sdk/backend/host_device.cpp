@@ -163,10 +163,12 @@ void each_workgroup(const uint32_t (&grid)[3],
   }
 }
 
-tn_memory_space host_memory_space(uint32_t alignment) {
+tn_memory_space host_memory_space(uint32_t alignment, uint32_t read_alignment) {
   tn_memory_space space = TN_INIT(tn_memory_space);
-  space.flags = TN_MEMORY_DEVICE | TN_MEMORY_HOST_VISIBLE | TN_MEMORY_COHERENT | TN_MEMORY_IMPORT;
+  space.flags = TN_MEMORY_DEVICE | TN_MEMORY_HOST_VISIBLE | TN_MEMORY_COHERENT | TN_MEMORY_IMPORT |
+                TN_MEMORY_PERSISTENT;
   space.alignment = alignment;
+  space.read_alignment = read_alignment;
 #if defined(__linux__)
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
   if (pages > 0 && page > 0) space.total = space.largest = uint64_t(pages) * uint64_t(page);

@@ -111,7 +111,8 @@ class HostDevice : public Device {
 void each_workgroup(const uint32_t (&grid)[3],
                     const std::function<void(const uint32_t (&group)[3])>& run);
 
-/// The only memory space of such a device: host memory with `alignment`.
-tn_memory_space host_memory_space(uint32_t alignment);
+/// The only memory space of such a device: host memory with `alignment`. `read_alignment`: that of
+/// buffers that are only read, as of imported memory; 0: the same.
+tn_memory_space host_memory_space(uint32_t alignment, uint32_t read_alignment = 0);
 
 }  // namespace tenon::sdk

@@ -117,6 +117,8 @@ TEST_CASE("what outlives a launch, and what disturbs its neighbours, is found") 
                 {"pattern_kept", "patterns_alike", "mismatch"},
                 {"refused_runs", "refused_submissions", "mismatch"},
                 {"copy_words", "copies_inside", "mismatch"},
+                {"map_is_copy", "maps_that_stay", "mismatch"},
+                {"reads_rounded", "read_offsets", "mismatch"},
                 {"loads_longer", "damaged_executables", "error"},
                 {"wait_wakes_one", "threads_wait", "order"},
                 {"locale_of_text", "ways_of_the_host", "error"},

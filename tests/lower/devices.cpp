@@ -24,7 +24,7 @@ Capabilities workgroups(uint32_t threads, uint32_t shared) {
   c.max_workgroup_threads = threads;
   c.max_grid = {(1u << 31) - 1, 65535, 65535};
   c.max_shared_bytes = shared;
-  c.alignment = 256;
+  c.alignment = c.read_alignment = 256;
   return c;
 }
 

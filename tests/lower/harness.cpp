@@ -71,7 +71,7 @@ Capabilities cpu_like() {
   c.max_workgroup_threads = 1;
   c.max_shared_bytes = 0;
   c.vector_bytes = 64;
-  c.alignment = 64;
+  c.alignment = c.read_alignment = 64;
   c.vector_registers = 32;
   c.compute_units = 2;
   c.l1_bytes = 48 << 10;

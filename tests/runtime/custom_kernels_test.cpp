@@ -248,6 +248,12 @@ TEST_CASE("programs that are wrong are refused, with kernel and reason") {
     CHECK(has(planned(R"(program p(%x: global f32 read, %y: global f32 write) workgroup 1 1 1 {
 })"),
               "output 0, element "));
+    CHECK(has(planned(with(kProgram, "f32 read,", "f32 read align 4096,")),
+              "expected param 0 aligned to at most 4 bytes, got 4096"));
+    const std::string in_vectors = with(kProgram, "load %x, %i : f32",
+                                        "load %x, %i aligned : f32x4\n  %w = extract %v, 0 : f32");
+    CHECK(has(planned(with(in_vectors, "mul %v", "mul %w")),
+              "expected loads of param 0 aligned to at most 4 bytes, got one to 16"));
     CHECK(has(planned(with(kProgram, "workgroup 1", "workgroup 65536")),
               "expected a workgroup of at most "));
     if (backend != "null")  // which stops for good at what the others write

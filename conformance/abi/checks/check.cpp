@@ -20,12 +20,13 @@ std::vector<CheckRow> rows_of(std::initializer_list<std::span<const CheckRow>> g
 }
 
 std::vector<CheckRow> quick_rows() {
-  return rows_of({first_checks(),    entry_checks(),   device_checks(),       refusal_checks(),
-                  struct_checks(),   memory_checks(),  slab_checks(),         program_checks(),
-                  op_checks(),       limit_checks(),   program_form_checks(), submission_checks(),
-                  point_checks(),    work_checks(),    leak_checks(),         wide_value_checks(),
-                  float_checks(),    again_checks(),   together_checks(),     shared_byte_checks(),
-                  subgroup_checks(), process_checks(), thread_checks()});
+  return rows_of(
+      {first_checks(),    entry_checks(),   device_checks(),       refusal_checks(),
+       struct_checks(),   memory_checks(),  slab_checks(),         program_checks(),
+       op_checks(),       limit_checks(),   program_form_checks(), submission_checks(),
+       point_checks(),    work_checks(),    leak_checks(),         wide_value_checks(),
+       float_checks(),    again_checks(),   together_checks(),     shared_byte_checks(),
+       subgroup_checks(), process_checks(), thread_checks(),       space_claim_checks()});
 }
 
 /// About large numbers of bytes, ops, workgroups and objects.

@@ -54,6 +54,7 @@ std::span<const CheckRow> process_checks();
 std::span<const CheckRow> thread_checks();
 std::span<const CheckRow> many_object_checks();
 std::span<const CheckRow> shared_byte_checks();
+std::span<const CheckRow> space_claim_checks();
 std::span<const CheckRow> subgroup_checks();
 std::span<const CheckRow> submission_checks();
 std::span<const CheckRow> point_checks();

@@ -6,6 +6,8 @@
 #include <map>
 #include <thread>
 
+#include "conformance/selftest/plugin/slabs.hpp"
+
 namespace tenon::planted {
 namespace {
 
@@ -98,6 +100,20 @@ void cut_bindings(const tn_command& from, sdk::HostWork& work, const sdk::HostCo
   }
 }
 
+/// Buffers that a program only reads begin at a multiple of the alignment.
+void round_reads(sdk::HostWork& work, const sdk::HostCommand& command) {
+  if (command.kind != TN_COMMAND_LAUNCH) return;
+  const auto arguments = arguments_of(work, command);
+  const sdk::ProgramView program = executable_of(command).code()->view();
+  for (uint32_t i = 0, argument = 0; i < program.param_count(); ++i) {
+    const tn_param& param = program.param(i);
+    if (param.kind == TN_PARAM_ALLOC) continue;
+    std::byte*& data = arguments[argument++].data;
+    if (param.kind == TN_PARAM_BUFFER && !(param.access & TN_ACCESS_WRITE) && data)
+      data -= reinterpret_cast<uintptr_t>(data) % kAlignment;
+  }
+}
+
 /// Buffers behind one without memory move up.
 void drop_null(sdk::HostWork& work, const sdk::HostCommand& command) {
   if (command.kind != TN_COMMAND_LAUNCH) return;
@@ -165,6 +181,7 @@ void distort(Variant variant, const sdk::Submission& submission, Job& job) {
     const tn_command from = submission.command(i);
     cut_numbers(variant, from, job.work.commands[i]);
     if (variant == Variant::binding_offset_32) cut_bindings(from, job.work, job.work.commands[i]);
+    if (variant == Variant::reads_rounded) round_reads(job.work, job.work.commands[i]);
     if (variant == Variant::null_argument) drop_null(job.work, job.work.commands[i]);
     if (variant == Variant::offset_kept) keep_offsets(from, job.work, job.work.commands[i]);
   }

@@ -7,6 +7,7 @@
 
 #include "conformance/selftest/plugin/atoms.hpp"
 #include "conformance/selftest/plugin/device.hpp"
+#include "conformance/selftest/plugin/slabs.hpp"
 
 namespace tenon::planted {
 namespace {
@@ -70,7 +71,8 @@ std::unique_ptr<const sdk::PropertyTable> make_properties(Variant variant) {
   add_atoms(has_tiles(variant), kTileAtoms);
   add_atoms(has_dots(variant), kDots);
   if (has_dots(variant)) table->claim(std::array{TN_OP_DOT});
-  table->add_memory(sdk::host_memory_space(variant == Variant::large_alignment ? 4096 : 64));
+  table->add_memory(
+      sdk::host_memory_space(variant == Variant::large_alignment ? 4096 : kAlignment, 1));
   const uint32_t threads = tiny ? 4 : 64;
   table->workgroup(threads, threads, threads, threads);
   tn_properties& fields = table->fields();

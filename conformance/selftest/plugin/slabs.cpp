@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "conformance/selftest/plugin/slow_down.hpp"
 
@@ -13,11 +14,25 @@ namespace tenon::planted {
 namespace {
 
 constexpr uint64_t kPage = 4096;
-constexpr size_t kKnown = 1024;        ///< slabs that a variant tells apart
-constexpr uint64_t kPacked = 16;       ///< bytes, less than the alignment that is claimed
-constexpr size_t kFew = 256;           ///< slabs beside which a variant packs others
-constexpr size_t kResting = 2;         ///< blocks of a size that rest before one is used again
-constexpr uint64_t kLarge = 16 << 20;  ///< bytes from which a block does go back to the system
+constexpr size_t kKnown = 1024;             ///< slabs that a variant tells apart
+constexpr uint64_t kPacked = 16;            ///< bytes, less than the alignment that is claimed
+constexpr size_t kFew = 256;                ///< slabs beside which a variant packs others
+constexpr size_t kResting = 2;              ///< blocks of a size that rest before one is used again
+constexpr uint64_t kMostCopied = 64 << 10;  ///< bytes of a map that a variant copies
+constexpr size_t kMostCopies = 256;         ///< of a slab
+constexpr uint64_t kLarge = 16 << 20;       ///< bytes from which a block does go back to the system
+
+/// As far from a page's begin as what it copies.
+struct Copy {
+  std::vector<std::byte> bytes;
+  uint64_t first, size;
+  Copy(const std::byte* from, uint64_t count) : bytes(count + 2 * kPage), size(count) {
+    const auto wanted = reinterpret_cast<uintptr_t>(from) % kPage;
+    first = (kPage + wanted - reinterpret_cast<uintptr_t>(bytes.data()) % kPage) % kPage;
+    std::copy_n(from, count, begin());
+  }
+  std::byte* begin() { return bytes.data() + first; }
+};
 
 }  // namespace
 
@@ -32,10 +47,18 @@ class SlabPool::Slab final : public sdk::HostMemory {
         block_(block),
         shift_(shift) {}
   ~Slab() override { pool_->give_back(slot_, block_); }
-  void* map(uint64_t offset, uint64_t) override {
+  void* map(uint64_t offset, uint64_t size) override {
     if (pool_->variant_ == Variant::slow_answers) slow_down();
-    return block_.data + shift_ +
-           (pool_->variant_ == Variant::map_offset_16 ? offset & UINT16_MAX : offset);
+    if (pool_->variant_ == Variant::map_offset_16) offset &= UINT16_MAX;
+    std::byte* const at = block_.data + shift_ + offset;
+    if (pool_->variant_ != Variant::map_is_copy || size > kMostCopied) return at;
+    if (copies_.size() == kMostCopies) copies_.pop_front();
+    copied_ = at;
+    return copies_.emplace_back(at, size).begin();
+  }
+  void unmap() override {
+    if (copied_) std::copy_n(copies_.back().begin(), copies_.back().size, copied_);
+    copied_ = nullptr;
   }
 
  private:
@@ -43,6 +66,8 @@ class SlabPool::Slab final : public sdk::HostMemory {
   size_t slot_;
   Block block_;
   uint64_t shift_;
+  std::byte* copied_ = nullptr;  ///< what the map under way shows
+  std::deque<Copy> copies_;      ///< of maps, kept for who still reads one
 };
 
 SlabPool::~SlabPool() {

@@ -14,6 +14,8 @@
 
 namespace tenon::planted {
 
+inline constexpr uint32_t kAlignment = 64;  ///< bytes, of bound offsets, but for one variant
+
 class SlabPool : public std::enable_shared_from_this<SlabPool> {
  public:
   explicit SlabPool(Variant variant) : variant_(variant) {}

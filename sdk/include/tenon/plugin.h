@@ -163,6 +163,9 @@ typedef struct tn_dtype_caps {
 #define TN_MEMORY_HOST_VISIBLE 2u /* can be mapped */
 #define TN_MEMORY_COHERENT 4u     /* map and unmap need no flush */
 #define TN_MEMORY_IMPORT 8u       /* memory_import takes host pointers */
+/* Pointers of memory_map stay good until memory_free, whatever is unmapped, and while submissions
+ * run; they show what a submission wrote once it has ended. */
+#define TN_MEMORY_PERSISTENT 16u
 
 typedef struct tn_memory_space {
   TN_HEADER;
@@ -172,6 +175,10 @@ typedef struct tn_memory_space {
   uint64_t largest;   /* bytes of one allocation; 0 for no limit */
   uint32_t copy_from; /* bit s: submit copies from space s to this one, its own bit too */
   uint32_t reserved1;
+  /* As `alignment`, of the offsets that are bound to params that a program only reads, as of
+   * imported memory: a power of two up to `alignment`; 0: `alignment`. */
+  uint32_t read_alignment;
+  uint32_t reserved2;
 } tn_memory_space;
 
 /* tn_properties.flags */
