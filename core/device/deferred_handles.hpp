@@ -4,28 +4,41 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "core/device/process_end.hpp"
+
 namespace tenon {
 
-/// Thread-safe. `Handle` is a tn_executable or a tn_memory.
+/// Thread-safe. `Handle` is a tn_executable or a tn_memory. An owner is what a handle needs: it is
+/// let go of after the handle, outside of every call.
 template <class Handle>
 class DeferredHandles {
  public:
+  using Owner = std::shared_ptr<void>;
+
   explicit DeferredHandles(void (*destroy)(Handle*)) : destroy_(destroy) {}
+  /// What is left is that of a parent of this process.
+  ~DeferredHandles() {
+    for (Retired& item : retired_)
+      if (item.owner) leak(std::move(item.owner));
+  }
+  DeferredHandles(const DeferredHandles&) = delete;
+  DeferredHandles& operator=(const DeferredHandles&) = delete;
 
   void add(Handle* handle) {
     const std::lock_guard lock(mutex_);
     held_.insert(handle);
   }
   /// Destroys the handle once submission `last_use` has ended.
-  void retire(Handle* handle, uint64_t last_use) noexcept {
+  void retire(Handle* handle, uint64_t last_use, Owner owner = nullptr) noexcept {
     const std::lock_guard lock(mutex_);
     held_.erase(handle);
-    retired_.emplace_back(last_use, handle);
+    retired_.push_back({last_use, handle, std::move(owner)});
     has_retired_ = true;
   }
   bool has_retired() const { return has_retired_; }
@@ -33,9 +46,10 @@ class DeferredHandles {
   void destroy_retired(uint64_t ended) noexcept {
     if (!has_retired_) return;
     const std::lock_guard lock(mutex_);
-    std::erase_if(retired_, [&](const auto& item) {
-      if (item.first > ended) return false;
-      destroy_(item.second);
+    std::erase_if(retired_, [&](Retired& item) {
+      if (item.last_use > ended) return false;
+      destroy_(item.handle);
+      if (item.owner) release_outside_holds(std::move(item.owner));
       return true;
     });
     has_retired_ = !retired_.empty();
@@ -47,11 +61,16 @@ class DeferredHandles {
   }
 
  private:
+  struct Retired {
+    uint64_t last_use;
+    Handle* handle;
+    Owner owner;
+  };
   void (*destroy_)(Handle*);
   std::atomic<bool> has_retired_ = false;
   std::mutex mutex_;  ///< guards both
   std::unordered_set<Handle*> held_;
-  std::vector<std::pair<uint64_t, Handle*>> retired_;
+  std::vector<Retired> retired_;
 };
 
 }  // namespace tenon

@@ -64,6 +64,7 @@ void Buffer::wait_for_readers() {
 }
 
 BufferRef Buffer::take() {
+  TN_ASSERT(!is_imported());
   wait_for_readers();
   auto taken = std::make_shared<Buffer>(device_, memory_, offset_, size_, is_slab_);
   taken->set_last_use(last_use());
@@ -224,11 +225,14 @@ BufferRef Device::allocate(uint64_t size, const std::string& purpose) {
   return buffer;
 }
 
-void Device::release(const Buffer& buffer) noexcept {
+void Device::release(Buffer& buffer) noexcept {
   const InUse use(parts_->made_in, std::nothrow);
-  if (!use) return;
+  if (!use) {
+    if (buffer.owner_) leak(std::move(buffer.owner_));
+    return;
+  }
   if (buffer.is_slab()) {
-    parts_->ranges.retire(buffer.memory(), buffer.last_use());
+    parts_->ranges.retire(buffer.memory(), buffer.last_use(), std::move(buffer.owner_));
     return destroy_retired();
   }
   uint64_t offset = buffer.offset();
@@ -268,6 +272,37 @@ BufferRef Device::open_range(uint64_t offset, uint64_t size, bool write) {
   return std::make_shared<Buffer>(shared_from_this(), memory, 0, size, /*is_slab=*/true);
 }
 
+BufferRef Device::import_host(const void* data, uint64_t size, std::shared_ptr<void> owner) {
+  const tn_memory_space& space = parts_->opened.facts.spaces[0];
+  constexpr uint64_t kPage = 4096;  // what memory_import takes begins at one
+  const auto at = reinterpret_cast<uintptr_t>(data);
+  const uint64_t offset = at % kPage;
+  if (size == 0 || !(space.flags & TN_MEMORY_IMPORT) || !plugin().memory_import ||
+      offset % space.read_alignment != 0)
+    return nullptr;
+  const InUse use(parts_->made_in);
+  tn_error error = abi_struct<tn_error>();
+  tn_memory* memory = nullptr;
+  if (plugin().memory_import(handle(), 0, reinterpret_cast<void*>(at - offset), offset + size,
+                             &memory, &error) != TN_OK)
+    return nullptr;
+  parts_->ranges.add(memory);
+  auto buffer =
+      std::make_shared<Buffer>(shared_from_this(), memory, offset, size, /*is_slab=*/true);
+  buffer->owner_ = std::move(owner);
+  return buffer;
+}
+
+const void* Device::host_pointer(const Buffer& buffer) {
+  constexpr uint32_t kNeeded = TN_MEMORY_HOST_VISIBLE | TN_MEMORY_COHERENT | TN_MEMORY_PERSISTENT;
+  if ((parts_->opened.facts.spaces[0].flags & kNeeded) != kNeeded || buffer.size() == 0)
+    return nullptr;
+  const InUse use(parts_->made_in);
+  const auto lock = wait_and_lock(buffer);
+  buffer.require_written();
+  return parts_->host->pointer({buffer.memory(), buffer.offset()}, buffer.size());
+}
+
 void Device::check_range(const Buffer& buffer, uint64_t offset, uint64_t size,
                          const char* what) const {
   if (&buffer.device() != this)
@@ -300,9 +335,12 @@ void Device::read(const Buffer& buffer, uint64_t offset, void* data, uint64_t si
   check_range(buffer, offset, size, "read");
   if (size == 0) return;
   const InUse use(parts_->made_in);
-  const auto lock = wait_and_lock(buffer);
-  buffer.require_written();  // later work that only read it may have succeeded
-  parts_->host->read({buffer.memory(), buffer.offset() + offset}, data, size);
+  {
+    const auto lock = wait_and_lock(buffer);
+    buffer.require_written();  // later work that only read it may have succeeded
+    parts_->host->read({buffer.memory(), buffer.offset() + offset}, data, size);
+  }
+  destroy_retired();
 }
 
 uint64_t Device::copy(Buffer& from, uint64_t from_offset, Buffer& to, uint64_t to_offset,
@@ -395,11 +433,13 @@ Device::AloneTime Device::run_alone(const tn_command& command, std::span<Buffer*
 void Device::synchronize() {
   const InUse use(parts_->made_in);
   parts_->queue->synchronize();
+  destroy_retired();
 }
 
 void Device::wait(uint64_t submission) {
   const InUse use(parts_->made_in);
   wait_for(submission);
+  destroy_retired();
 }
 
 bool Device::has_failed(uint64_t submission) const {

@@ -21,8 +21,8 @@ class Device;
 class DiskCache;
 class PluginLibrary;
 
-/// A range of a slab of the pool, or of a file. Released with the last reference; the pool reuses
-/// it after the work that was submitted with it has ended.
+/// A range of a slab of the pool, of a file, or of host memory that was imported. Released with the
+/// last reference; the pool reuses it after the work that was submitted with it has ended.
 class Buffer : public std::enable_shared_from_this<Buffer> {
  public:
   Buffer(std::shared_ptr<Device> device, tn_memory* memory, uint64_t offset, uint64_t size,
@@ -36,6 +36,8 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
   uint64_t offset() const { return offset_; }  ///< bytes
   uint64_t size() const { return size_; }      ///< bytes, as asked for
   bool is_slab() const { return is_slab_; }    ///< owns a whole slab, outside the pool
+  /// It is somebody else's memory too, and only read.
+  bool is_imported() const { return owner_ != nullptr; }
   /// Number of the last submission that uses it, which the host waits for.
   uint64_t last_use() const { return last_use_.load(std::memory_order_acquire); }
   void set_last_use(uint64_t submission);
@@ -53,10 +55,12 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
   bool is_spent() const { return is_spent_; }
 
  private:
+  friend class Device;
   std::shared_ptr<Device> device_;
   tn_memory* memory_;
   uint64_t offset_, size_;
   bool is_slab_, is_spent_ = false;
+  std::shared_ptr<void> owner_;  ///< of what was imported
   std::atomic<uint64_t> last_use_{0}, written_{0};
   std::mutex readers_mutex_;
   std::vector<std::pair<std::weak_ptr<Device>, uint64_t>> readers_;
@@ -116,6 +120,14 @@ class Device final : public std::enable_shared_from_this<Device>, public ClosedA
   /// device has no file.
   BufferRef open_range(uint64_t offset, uint64_t size, bool write);
 
+  /// Host memory as a buffer that is only read, without a copy: it stays as it is while the buffer
+  /// is there, which then lets go of `owner`, from whatever thread. Null where the device does not
+  /// take it: it imports none, or none of this alignment.
+  BufferRef import_host(const void* data, uint64_t size, std::shared_ptr<void> owner);
+  /// Where the host sees the buffer, for as long as this is there; what is submitted later to write
+  /// it must not be. Waits for what wrote it. Null where the device has no such pointers.
+  const void* host_pointer(const Buffer& buffer);
+
   /// Compiles a program, or loads it from the executable cache. Thread-safe. Throws kUnsupported
   /// with the plugin's reason.
   ExecutableRef compile(const tn_program& program);
@@ -160,7 +172,7 @@ class Device final : public std::enable_shared_from_this<Device>, public ClosedA
   void wait_idle(uint64_t submission) noexcept;
   void wait_for(uint64_t submission);
   /// Called by destructors: work in flight may still use the object.
-  void release(const Buffer& buffer) noexcept;
+  void release(Buffer& buffer) noexcept;
   void retire(tn_executable* executable) noexcept;
   /// Waits for the work on the buffer, then blocks new submissions while the lock is held.
   std::unique_lock<std::mutex> wait_and_lock(const Buffer& buffer);

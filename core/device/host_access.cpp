@@ -91,6 +91,14 @@ void HostAccess::run_copy(MemoryPlace from, MemoryPlace to, uint64_t size) {
   queue_.run_now({copy_command(from, to, size)});
 }
 
+const void* HostAccess::pointer(MemoryPlace at, uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  Window window(*this, Access::kRead, at, size);
+  const void* const out = window.data();
+  window.close();
+  return out;
+}
+
 HostAccess::Window::Window(HostAccess& device, Access access, MemoryPlace place, uint64_t size)
     : device_(device), access_(access), place_(place), size_(size) {
   mapped_ = place;

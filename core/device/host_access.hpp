@@ -29,6 +29,8 @@ class HostAccess {
   void write(MemoryPlace to, const void* data, uint64_t size);
   /// Copies with at most one intermediate copy in host memory.
   void copy_from(HostAccess& source, MemoryPlace from, MemoryPlace to, uint64_t size);
+  /// Of persistent memory: good until the slab is freed.
+  const void* pointer(MemoryPlace at, uint64_t size);
   void free_staging() noexcept;
 
  private:

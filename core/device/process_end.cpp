@@ -89,6 +89,7 @@ void ExitState::close() {
   // for.
   if (depth() > 0 || (e.users & kClosed)) return;
   const ForkHold hold;
+  keep_what_is_left();
   e.ender = std::this_thread::get_id();
   uint32_t users = e.users.fetch_or(kClosed) | kClosed;
   while (users != kClosed) {

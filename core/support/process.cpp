@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "core/support/fork_handlers.hpp"
 
@@ -52,6 +53,52 @@ class Holds {
   std::mutex mutex_;
   std::condition_variable changed_;
 };
+
+/// What is let go of outside of holds.
+class Late {
+ public:
+  void add(std::shared_ptr<void> owner) {
+    const std::lock_guard lock(mutex_);
+    owners_.push_back(std::move(owner));
+    any_ = true;
+  }
+  void release() {
+    // What an owner runs comes here again: this call goes on with the rest.
+    thread_local bool is_under_way = false;
+    if (!any_ || is_under_way) return;
+    is_under_way = true;
+    while (const std::shared_ptr<void> owner = take()) {
+    }
+    is_under_way = false;
+  }
+  /// They stay reachable.
+  void keep_all() {
+    const std::lock_guard lock(mutex_);
+    kept_.insert(kept_.end(), owners_.begin(), owners_.end());
+    owners_.clear();
+    any_ = false;
+  }
+  void keep_from_now_on() { is_ending_ = true; }
+
+ private:
+  std::shared_ptr<void> take() {
+    const std::lock_guard lock(mutex_);
+    if (owners_.empty() || is_ending_) return nullptr;
+    std::shared_ptr<void> owner = std::move(owners_.back());
+    owners_.pop_back();
+    any_ = !owners_.empty();
+    return owner;
+  }
+  ForkSafeMutex mutex_;
+  std::atomic<bool> any_ = false, is_ending_ = false;
+  std::vector<std::shared_ptr<void>> owners_, kept_;
+};
+
+/// Never destroyed: destructors of static objects may use it.
+Late& late() {
+  static auto& instance = *new Late();
+  return instance;
+}
 
 }  // namespace
 
@@ -115,6 +162,7 @@ struct ForkHandlers {
     h.process = getpid();
     unlock();
     --own.count;
+    late().keep_all();  // the parent lets go of its own
     ::new (&h.holds)
         Holds(own.counted ? 1 : 0);  // a new one, as threads of the parent wait in the old one
     if (const auto in_child = h.in_child.load()) in_child();
@@ -125,6 +173,7 @@ namespace {
 
 /// Made at load: a child of fork would hang if a thread of its parent was constructing it.
 [[maybe_unused]] const ForkHandlers& fork_handlers_made_at_load = ForkHandlers::get();
+[[maybe_unused]] const Late& late_made_at_load = late();
 
 }  // namespace
 
@@ -164,9 +213,14 @@ ForkHold::~ForkHold() {
   auto& own = ForkHandlers::own_holds();
   if (--own.count > 0) return;
   own.counted = false;
+  const int cancel_state = own.cancel_state;
   ForkHandlers::get().holds.leave();
-  pthread_setcancelstate(own.cancel_state, nullptr);
+  late().release();  // still without being cancelled half-way
+  pthread_setcancelstate(cancel_state, nullptr);
 }
+
+void release_outside_holds(std::shared_ptr<void> owner) { late().add(std::move(owner)); }
+void keep_what_is_left() { late().keep_from_now_on(); }
 
 WithinForkHold::WithinForkHold() { ++ForkHandlers::own_holds().count; }
 

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 
 namespace tenon {
@@ -49,6 +50,13 @@ class ForkHold {
   ForkHold(const ForkHold&) = delete;
   ForkHold& operator=(const ForkHold&) = delete;
 };
+
+/// Lets go of what others handed over once this thread, or another one, is in no hold: what that
+/// runs may call anything, wait for a fork and take locks of the application. Threads within the
+/// hold of another one never do it; nobody does in a child of fork, nor after `keep_what_is_left`.
+void release_outside_holds(std::shared_ptr<void> owner);
+/// When the process ends: an interpreter that an owner belongs to may be gone.
+void keep_what_is_left();
 
 /// For a thread that works for another one inside a ForkHold: its holds count as nested in that
 /// one.

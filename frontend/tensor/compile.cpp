@@ -10,6 +10,7 @@
 #include "core/runtime/run_plan.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
+#include "core/support/process.hpp"
 #include "frontend/tensor/donation.hpp"
 #include "frontend/tensor/origin.hpp"
 #include "frontend/tensor/sizes.hpp"
@@ -119,13 +120,17 @@ struct CompiledFunction::Impl {
     }
     const UnderWay hold{*this, out};
     make(*out, context, inputs);
-    std::shared_ptr<Trace> dropped;  // lives until the lock is gone
+    std::vector<std::shared_ptr<Trace>> dropped;  // live until the lock is gone
     const std::lock_guard lock(mutex);
     // Those of contexts that are gone would keep devices open.
-    std::erase_if(traces, [](const auto& trace) { return !trace->context->load(); });
+    std::erase_if(traces, [&](auto& trace) {
+      if (trace->context->load()) return false;
+      dropped.push_back(std::move(trace));
+      return true;
+    });
     warn(*out);
     if (traces.size() >= kMostTraces) {
-      dropped = std::move(traces.front());
+      dropped.push_back(std::move(traces.front()));
       traces.erase(traces.begin());
       if (!std::exchange(warned_of_drop, true))
         log_warning(
@@ -299,6 +304,7 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
   out.trace = trace->number;
   out.hold = trace->told;
   // Calls of one trace on several threads take turns until they are submitted.
+  const ForkHold hold;  // before the lock: at its end arrays of others are given back
   const std::lock_guard lock(trace->mutex);
   Numbers numbers(*trace, *home);
   std::vector<bool> gives;

@@ -146,13 +146,19 @@ class Holders {
 }  // namespace
 
 void Values::keep(const NodeRef& node, NodeRef buffer) {
+  Entry entry{node, std::move(buffer)};  // what it was before goes without the lock
   const std::lock_guard lock(mutex_);
-  entries_[node.get()] = {node, std::move(buffer)};
+  std::swap(entries_[node.get()], entry);
 }
 
 void Values::forget_dead() {
+  std::vector<Entry> dead;  // go without the lock
   const std::lock_guard lock(mutex_);
-  std::erase_if(entries_, [](const auto& entry) { return entry.second.node.expired(); });
+  std::erase_if(entries_, [&](auto& entry) {
+    if (!entry.second.node.expired()) return false;
+    dead.push_back(std::move(entry.second));
+    return true;
+  });
 }
 
 FlatMap<const Node*, NodeRef> Values::known() {

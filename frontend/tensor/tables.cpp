@@ -2,12 +2,14 @@
 #include "frontend/tensor/tables.hpp"
 
 #include "core/support/error.hpp"
+#include "core/support/process.hpp"
 #include "tenon/make.hpp"
 
 namespace tenon {
 
 Tensor Tables::get(Context& context, const std::string& name, DType dtype,
                    std::vector<int64_t> shape, const std::function<std::vector<double>()>& make) {
+  const ForkHold hold;  // before the lock: at its end arrays of others are given back
   const std::lock_guard lock(mutex_);
   const std::pair<std::string, DType> key{name, dtype};
   if (const auto found = known_.find(key); found != known_.end()) return found->second;

@@ -56,6 +56,41 @@ TEST_CASE("fork waits for what other threads hold") {
   CHECK(seen == 2);
 }
 
+TEST_CASE("what others handed over is let go of outside of holds") {
+  int order = 0, first = 0, second = 0;
+  const auto owner = [&](int& when, const std::function<void()>& then = {}) {
+    return std::shared_ptr<void>(&when, [&order, then](void* at) {
+      *static_cast<int*>(at) = ++order;
+      if (then) then();
+    });
+  };
+  {
+    const ForkHold hold;
+    {
+      const ForkHold nested;
+      release_outside_holds(owner(first, [&] {
+        const ForkHold again;  // as one that calls Tenon
+        release_outside_holds(owner(second));
+      }));
+    }
+    CHECK(order == 0);
+    std::thread([] {
+      const WithinForkHold within;
+      const ForkHold of_it;
+    }).join();
+    CHECK(order == 0);
+  }
+  CHECK(first == 1);
+  CHECK(second == 2);
+  const ForkHold hold;
+  release_outside_holds(owner(first));
+  CHECK(in_child([&] {
+          { const ForkHold of_child; }
+          std::thread([] { const ForkHold other; }).join();
+          return order;
+        }) == 2);
+}
+
 TEST_CASE("fork does not wait for what the forking thread holds") {
   const ForkHold hold;
   CHECK(in_child([] {
