@@ -85,13 +85,6 @@ Tensor whole_range(const Number& begin, const Number& end, const Number& step, D
   return (beyond ? moved.bit_cast(DType::kU64) : moved).astype(dtype);
 }
 
-/// Devices differ in what they make of others.
-void check_bools(std::span<const std::byte> bytes) {
-  for (size_t i = 0; i < bytes.size(); ++i)
-    TN_REQUIRE(bytes[i] <= std::byte{1}, "[tensor] expected bools as bytes of 0 or 1, got {} at {}",
-               static_cast<int>(bytes[i]), i);
-}
-
 void require_matrix(const char* op, const Tensor& x) {
   TN_REQUIRE(x.rank() >= 2, "[{}] expected a tensor of rank 2 or more, got rank {}", op, x.rank());
 }
@@ -111,7 +104,7 @@ Tensor tensor(const Array& array, Context& context) {
 Tensor tensor(std::span<const std::byte> bytes, DType dtype, std::vector<int64_t> shape,
               Context& context) {
   check_bytes("tensor", bytes.size(), dtype, shape);
-  if (dtype == DType::kBool) check_bools(bytes);
+  if (dtype == DType::kBool) check_bools("tensor", bytes);
   BufferRef buffer = runtime_of(context).device().allocate(bytes.size(), "tensor");
   if (!bytes.empty()) buffer->device().write(*buffer, 0, bytes.data(), bytes.size());
   return make_tensor(context, buffer_node(context, std::move(buffer), dtype, to_shape(shape)));

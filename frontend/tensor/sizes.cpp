@@ -141,7 +141,9 @@ const Made& made_of(const Node& node) {
 long owners_of_memory(const Node& node) {
   const std::shared_ptr<void>& owner = node.as<ParamAttr>().owner;
   const OwnedBuffer* const own = owned_by(node);
-  return owner.use_count() + (own ? own->buffer.use_count() - 1 : 0);
+  // Whoever had imported memory before has it still.
+  return owner.use_count() + (own ? own->buffer.use_count() - 1 : 0) +
+         buffer_of(node)->is_imported();
 }
 
 void add_symbols(const char* op, const Node& node, SymbolValues& symbols) {

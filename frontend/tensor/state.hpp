@@ -147,6 +147,8 @@ int64_t count_of(const char* op, const std::vector<int64_t>& shape);
 /// Throws kInvalid for one whose bytes are not those of its dtype and shape.
 void check_array(const char* op, const Array& array);
 void check_bytes(const char* op, size_t bytes, DType dtype, const std::vector<int64_t>& shape);
+/// Throws kInvalid for bytes other than 0 and 1: devices differ in what they make of them.
+void check_bools(const char* op, std::span<const std::byte> bytes);
 /// The same for sizes of which some are symbols, as far as their bounds tell.
 void check_count(const char* op, const Shape& shape);
 Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b);

@@ -76,6 +76,12 @@ void check_bytes(const char* op, size_t bytes, DType dtype, const std::vector<in
              "[{}] expected {} elements of {} bytes, got {} bytes", op, count, size, bytes);
 }
 
+void check_bools(const char* op, std::span<const std::byte> bytes) {
+  for (size_t i = 0; i < bytes.size(); ++i)
+    TN_REQUIRE(bytes[i] <= std::byte{1}, "[{}] expected bools as bytes of 0 or 1, got {} at {}", op,
+               static_cast<int>(bytes[i]), i);
+}
+
 namespace {
 
 const Shape& no_dims() {

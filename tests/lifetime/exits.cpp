@@ -12,6 +12,7 @@
 #include <optional>
 #include <thread>
 
+#include "frontend/tensor/dlpack_abi.hpp"
 #include "tenon/tenon.hpp"
 
 namespace {
@@ -159,6 +160,22 @@ void leave_an_idle_setting() {
   start(0);
 }
 
+/// Its interpreter would be gone.
+void leave_with_an_array() {
+  alignas(4096) static float memory[1024] = {};
+  static int64_t size = 1024;
+  static bool is_ending = false;
+  static dlpack::Managed array{};
+  array.major = dlpack::kMajor;
+  array.deleter = [](dlpack::Managed*) {
+    if (is_ending) std::printf("given back\n");
+  };
+  array.tensor = {memory, dlpack::kHost, 0, 1, {dlpack::kFloat, 32, 1}, &size, nullptr, 0};
+  held_early.tensor = from_dlpack(reinterpret_cast<DLManagedTensorVersioned*>(&array));
+  report("sum", (*held_early.tensor + 1.0f).sum());
+  is_ending = true;
+}
+
 struct Pattern {
   const char* name;
   void (*run)();
@@ -175,6 +192,7 @@ constexpr Pattern kPatterns[] = {
     {"detached-thread", leave_a_thread_behind},
     {"other-contexts", leave_other_contexts},
     {"idle-setting", leave_an_idle_setting},
+    {"array", leave_with_an_array},
 };
 
 }  // namespace

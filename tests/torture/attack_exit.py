@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Programs that end in eleven ways with work that nobody waited for, on each backend: none crashes, none loses its lines.
+"""Programs that end in twelve ways with work that nobody waited for, on each backend: none crashes, none loses its lines.
 Fifty runs of each, of which ten find an empty cache."""
 import os
 import tempfile
@@ -21,6 +21,7 @@ PATTERNS = {  # pattern -> all that it writes
     "detached-thread": ["begin", "end"],
     "other-contexts": ["begin", "end"],
     "idle-setting": ["begin", "end"],
+    "array": ["begin", "sum 1024", "end"],
 }
 TOLD = {"idle-setting": "no kernel was called 'map_0123456789abcdef', for which something is set"}
 BATCHES, RUNS = 10, 5  # a sample of every tenth attack is a batch of each pattern and backend

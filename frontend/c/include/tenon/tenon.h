@@ -173,6 +173,36 @@ TENON_EXPORT tenon_status tenon_tensor_device(const tenon_tensor* tensor, char* 
 TENON_EXPORT tenon_status tenon_tensor_text(const tenon_tensor* tensor, char* out,
                                             uint64_t capacity, uint64_t* length);
 
+/* Arrays of DLPack 1.x and of 0.x, by its header: https://dmlc.github.io/dlpack */
+struct DLManagedTensorVersioned;
+struct DLManagedTensor;
+
+/* Where the memory has to be copied, or that is refused, or always. */
+#define TENON_COPY_IF_NEEDED 0u
+#define TENON_COPY_NEVER 1u
+#define TENON_COPY_ALWAYS 2u
+
+/* An array of the host as a tensor on the default device, which takes `from` over and calls its
+ * deleter once, on any thread, when nothing needs the memory any more; after an error the caller
+ * has it still. The deleter may call Tenon. It is not called in a child of fork, nor where the
+ * process ends first. Memory that is shared must not be written meanwhile. It is shared where the
+ * device imports memory of the host, as cpu does, and the array has no gaps. `copy`: TENON_COPY_.
+ */
+TENON_EXPORT tenon_status tenon_tensor_from_dlpack(tenon_context* context,
+                                                   struct DLManagedTensorVersioned* from,
+                                                   uint32_t copy, tenon_tensor** out);
+TENON_EXPORT tenon_status tenon_tensor_from_unversioned_dlpack(tenon_context* context,
+                                                               struct DLManagedTensor* from,
+                                                               uint32_t copy, tenon_tensor** out);
+/* The tensor as an array of the host: its memory, only to be read, as the flag says, or a copy that
+ * may be written. Who takes it over calls the deleter. TENON_COPY_NEVER is
+ * TENON_ERROR_UNSUPPORTED on a device whose memory the host does not see. */
+TENON_EXPORT tenon_status tenon_tensor_to_dlpack(const tenon_tensor* tensor, uint32_t copy,
+                                                 struct DLManagedTensorVersioned** out);
+/* Always a copy, as who takes it may write. */
+TENON_EXPORT tenon_status tenon_tensor_to_unversioned_dlpack(const tenon_tensor* tensor,
+                                                             struct DLManagedTensor** out);
+
 /* ---- Graphs ---------------------------------------------------------------------------------- */
 
 /* `origin` is what messages call the text, as "softmax.tn"; null is "<text>". Messages name line

@@ -7,6 +7,7 @@
 #include "tenon/compile.hpp"       // IWYU pragma: export
 #include "tenon/context.hpp"       // IWYU pragma: export
 #include "tenon/control_flow.hpp"  // IWYU pragma: export
+#include "tenon/dlpack.hpp"        // IWYU pragma: export
 #include "tenon/dtype.hpp"         // IWYU pragma: export
 #include "tenon/error.hpp"         // IWYU pragma: export
 #include "tenon/fft.hpp"           // IWYU pragma: export
