@@ -137,7 +137,7 @@ std::optional<Number> as_number(Place place, nb::handle value) {
 std::optional<Tensor> as_tensor(nb::handle value) {
   if (const Tensor* x = tensor_in(value)) return *x;
   if (const auto number = as_number({"tensor", "a number"}, value)) return Tensor(*number);
-  return tensor_of_array(value, Sharing::kAllowed);
+  return tensor_of_array(value);
 }
 
 template <>
@@ -147,7 +147,7 @@ Tensor from(Place place, nb::handle value) {
   if (const auto number = as_number(place, value))
     out = Tensor(*number);
   else
-    out = tensor_of_array(value, Sharing::kAllowed);
+    out = tensor_of_array(value);
   if (!out) refuse(place, "a tensor, a number or an array", value);
   return *std::move(out);
 }
@@ -401,7 +401,7 @@ Index from_index(const Tensor& x, size_t axis, nb::handle value) {
     return *at;
   }
   std::optional<Tensor> at = from_list(value);
-  if (!at) at = tensor_of_array(value, Sharing::kAllowed);
+  if (!at) at = tensor_of_array(value);
   if (!at)
     refuse({"getitem", "an index"},
            "an integer, a slice, None, ..., or an array of integers or bools", value);

@@ -256,7 +256,18 @@ nb::object to_list(const Array& array) {
   return to_list(array, 0, at);
 }
 
-std::optional<Tensor> tensor_of_array(nb::handle value, Sharing) {
+namespace {
+
+/// Of what has DLPack alone, a copy.
+std::optional<Tensor> tensor_of_exporter(nb::handle value) {
+  if (PyType_Check(value.ptr()) || !nb::hasattr(value, "__dlpack__")) return {};
+  const nb::object from = nb::module_::import_("tenon").attr("from_dlpack");
+  return *tensor_in(from(value, nb::arg("copy") = true));
+}
+
+}  // namespace
+
+std::optional<Tensor> tensor_of_array(nb::handle value) {
   if (PyBytes_Check(value.ptr()) || PyUnicode_Check(value.ptr())) return {};
   if (const DType dtype = extended_dtype(value); dtype != DType::kVoid) {
     const nb::object bits = value.attr("view")(dtype == DType::kBF16 ? "uint16" : "uint8");
@@ -265,7 +276,7 @@ std::optional<Tensor> tensor_of_array(nb::handle value, Sharing) {
     return tensor(std::span<const std::byte>(view.bytes()), dtype, view.shape());
   }
   const View view(value);
-  if (!view) return {};
+  if (!view) return tensor_of_exporter(value);
   const DType dtype = view.dtype();
   if (const auto bytes = view.in_place()) return tensor(*bytes, dtype, view.shape());
   return tensor(std::span<const std::byte>(view.bytes()), dtype, view.shape());

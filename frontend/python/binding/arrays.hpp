@@ -13,11 +13,9 @@
 
 namespace tenon::python {
 
-/// Whether a tensor may be the array's memory.
-enum class Sharing { kAllowed, kNever, kRequired };
-
-/// Of what has the buffer protocol; nothing for what has none. Raises for dtypes that Tenon lacks.
-std::optional<Tensor> tensor_of_array(nb::handle value, Sharing sharing);
+/// A copy of what has the buffer protocol or DLPack; nothing for what has neither. Raises for
+/// dtypes that Tenon lacks.
+std::optional<Tensor> tensor_of_array(nb::handle value);
 /// Of numbers in nested lists or tuples, of one shape. Raises for ragged ones, and others' objects.
 Tensor tensor_of_list(Place place, nb::handle value, std::optional<DType> dtype);
 

@@ -6,6 +6,7 @@
 
 #include "frontend/python/binding/arguments.hpp"
 #include "frontend/python/binding/arrays.hpp"
+#include "frontend/python/binding/dlpack.hpp"
 #include "frontend/python/binding/errors.hpp"
 #include "frontend/python/binding/functions.hpp"
 #include "frontend/python/binding/nn.hpp"
@@ -131,10 +132,12 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // objects of modules live until the process ends
   add_errors(m);
   add_arrays(m);
-  auto tensor = nb::class_<Tensor>(m, "Tensor", nb::is_weak_referenceable(),
-                                   "A tensor: lazy, until a value of it is read.");
+  auto tensor =
+      nb::class_<Tensor>(m, "Tensor", nb::is_weak_referenceable(), nb::type_slots(buffer_slots()),
+                         "A tensor: lazy, until a value of it is read.");
   add_sizes(m);
   add_tensor(tensor);
+  add_dlpack(m, tensor);
   add_functions(m, tensor);
   add_devices(m);
   nb::module_ random = nb::borrow<nb::module_>(m.attr("_random"));

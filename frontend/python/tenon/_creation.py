@@ -7,15 +7,15 @@ from tenon._common import refuse, tensor
 from tenon._core import DType, Tensor
 from tenon._devices import placed
 
-__all__ = ["asarray", "array", "full", "zeros", "ones", "empty", "full_like", "zeros_like", "ones_like",
+__all__ = ["asarray", "array", "from_dlpack", "full", "zeros", "ones", "empty", "full_like", "zeros_like", "ones_like",
            "empty_like", "arange", "linspace", "logspace", "eye", "tri", "meshgrid", "from_file"]
 
 
 def asarray(obj, dtype=None, *, device=None, copy=None):
     """A tensor of a number, nested lists, or an array of another library.
 
-    Python's floats become float32, its integers int64. `copy`: True for memory of its own, False where a copy is an
-    error. Raises InvalidError for ragged lists and numbers that the dtype does not hold, ArgumentError for other objects.
+    Python's floats become float32, its integers int64. Arrays of others are copied; `copy=False` shares their memory, as
+    `from_dlpack`, or raises. Raises InvalidError for ragged lists and numbers that the dtype does not hold, ArgumentError for other objects.
 
     >>> tn.asarray([[1, 2], [3, 4]])
     Tensor([[1 2]
@@ -23,7 +23,9 @@ def asarray(obj, dtype=None, *, device=None, copy=None):
     """
     if not isinstance(obj, Tensor):
         if copy is False:
-            refuse("asarray", "copy=None or True for what is no tensor", "copy=False")
+            if dtype is not None or not hasattr(obj, "__dlpack__"):
+                refuse("asarray", "an array with DLPack, and no dtype, where copy=False", type(obj).__name__)
+            return from_dlpack(obj, device=device, copy=False)
         return placed(_core._asarray(obj, dtype), device)
     x = _core._asarray(obj, dtype)
     if x.dtype == obj.dtype and (device is None or device == obj.device):
@@ -40,6 +42,27 @@ def array(obj, dtype=None, *, device=None, copy=True):
     Tensor([1. 2.], dtype=float32, device='cpu:0')
     """
     return asarray(obj, dtype, device=device, copy=copy or None)
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    """An array of another library by DLPack, without a copy where the device reads memory of the host, as cpu does.
+
+    Memory that is shared must not be written while a tensor is made from it: tensors are computed late. `copy`: True for
+    memory of its own, False where a copy is a BufferError. Raises BufferError for memory of another kind of device,
+    ArgumentError for what has no `__dlpack__`.
+
+    >>> import numpy
+    >>> tn.from_dlpack(numpy.arange(3))
+    Tensor([0 1 2], dtype=int64, device='cpu:0')
+    """
+    if not hasattr(x, "__dlpack__"):
+        raise _core.ArgumentError(f"[from_dlpack] expected an array with __dlpack__, got {type(x).__name__}")
+    try:
+        capsule = x.__dlpack__(max_version=(1, 1), copy=None if copy else copy)
+    except TypeError:  # of an older protocol
+        capsule = x.__dlpack__()
+    out = _core._from_capsule(capsule, copy)
+    return out if device is None else placed(out, device)
 
 
 def full(shape, fill_value, *, dtype=None, device=None):
