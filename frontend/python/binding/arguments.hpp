@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontend/python/binding/gil.hpp"
 #include "tenon/fft.hpp"
 #include "tenon/index.hpp"
 #include "tenon/number.hpp"
@@ -59,13 +60,6 @@ Tensor* tensor_in(nb::handle value);
 std::optional<Tensor> as_tensor(nb::handle value);
 /// A number of Python's; nothing for what is none.
 std::optional<Number> as_number(Place place, nb::handle value);
-/// f(), while other threads run Python: f touches nothing of it.
-template <class F>
-auto without_gil(const F& f) {
-  const nb::gil_scoped_release free;
-  return f();
-}
-
 /// What stands between brackets, of a tensor with these sizes.
 std::vector<Index> from_brackets(const Tensor& x, nb::handle brackets);
 

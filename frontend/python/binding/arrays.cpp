@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "frontend/python/binding/errors.hpp"
-#include "frontend/python/binding/python_ref.hpp"
+#include "frontend/python/binding/gil.hpp"
 #include "tenon/make.hpp"
 #include "tenon/move.hpp"
 
@@ -229,7 +229,7 @@ nb::object to_numpy(const Tensor& x) {
     of = nb::str(python_name(dtype));
   std::vector<int64_t> shape;
   {
-    const nb::gil_scoped_release free;
+    const GilRelease free;
     shape = x.shape();
   }
   nb::list sizes;
@@ -237,7 +237,7 @@ nb::object to_numpy(const Tensor& x) {
   nb::object out = numpy.attr("empty")(nb::tuple(sizes), of);
   const auto address = nb::cast<uintptr_t>(out.attr("ctypes").attr("data"));
   const auto count = nb::cast<size_t>(out.attr("nbytes"));
-  const nb::gil_scoped_release free;
+  const GilRelease free;
   x.read(std::span(reinterpret_cast<std::byte*>(address), count));
   return out;
 }

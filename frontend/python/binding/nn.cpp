@@ -4,7 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "frontend/python/binding/errors.hpp"
-#include "frontend/python/binding/python_ref.hpp"
+#include "frontend/python/binding/gil.hpp"
 #include "frontend/python/binding/structs.hpp"
 #include "frontend/python/binding/tree.hpp"
 #include "tenon/nn/checkpoint.hpp"
@@ -40,7 +40,7 @@ nn::Rate from(Place place, nb::handle value) {
   if (!PyCallable_Check(value.ptr()) || tensor_in(value)) return from<double>(place, value);
   return std::function<Tensor(const Tensor&)>(
       [f = PythonRef(nb::borrow(value)), place](const Tensor& step) {
-        const nb::gil_scoped_acquire lock;
+        const GilAcquire lock;
         return from<Tensor>({place.function, "what a rate returns"}, f.get()(step));
       });
 }
@@ -50,7 +50,7 @@ nn::Which from(Place place, nb::handle value) {
   if (value.is_none()) return {};
   if (!PyCallable_Check(value.ptr())) refuse(place, "a function of a name and a tensor", value);
   return [f = PythonRef(nb::borrow(value)), place](const nn::Named& named) {
-    const nb::gil_scoped_acquire lock;
+    const GilAcquire lock;
     return from<bool>({place.function, "what a mask returns"}, f.get()(named.name, *named.tensor));
   };
 }

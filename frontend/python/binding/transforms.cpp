@@ -10,7 +10,7 @@
 
 #include "frontend/python/binding/arguments.hpp"
 #include "frontend/python/binding/errors.hpp"
-#include "frontend/python/binding/python_ref.hpp"
+#include "frontend/python/binding/gil.hpp"
 #include "frontend/python/binding/structs.hpp"
 #include "frontend/python/binding/tree.hpp"
 #include "tenon/compile.hpp"
@@ -98,7 +98,7 @@ class Compiled {
     explicit Shared(PythonRef function) : f(std::move(function)) {}
 
     std::vector<Tensor> trace(const std::vector<Tensor>& arguments, size_t number) {
-      const nb::gil_scoped_acquire lock;
+      const GilAcquire lock;
       const nb::object both = Template(Current::now(), true).with(arguments);
       const nb::object result = f.get()(*nb::borrow<nb::args>(nb::object(both[0])),
                                         **nb::borrow<nb::kwargs>(nb::object(both[1])));
@@ -182,7 +182,7 @@ TensorFunction of_lists(nb::object f, nb::handle inputs,
                         std::shared_ptr<std::optional<Template>> out) {
   return [f = PythonRef(std::move(f)), given = Template(inputs, true),
           out](const std::vector<Tensor>& values) {
-    const nb::gil_scoped_acquire lock;
+    const GilAcquire lock;
     const nb::object result = f.get()(*nb::borrow<nb::args>(given.with(values)));
     if (out) out->emplace(forgotten(result), false);
     return leaves_of(result, true, nullptr).tensors;
