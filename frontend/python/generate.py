@@ -27,6 +27,7 @@ RAW = {
     "arange", "linspace", "logspace", "eye", "tri", "full_like", "bincount", "nonzero", "where", "var", "stddev", "unique",
     "permutation", "tensordot", "histogram", "sort", "argsort", "einsum", "fftfreq", "rfftfreq", "roll", "to", "choice",
     "squeeze", "flip", "searchsorted", "cholesky", "svd", "qr", "cumsum", "cumprod",
+    "fft", "ifft", "rfft", "irfft",
 }
 # Not bound: what Python has no use for, or binds by hand.
 LEFT_OUT = {"slice", "trace", "tensor", "from_size", "zeros", "ones", "zeros_like", "ones_like", "realize", "realize_detached"}

@@ -192,3 +192,32 @@ def test_symbolic_sizes():
         assert f(tn.with_size(tn.ones(size), 0, n)).item() == size
     assert f.traces == 1
     assert repr(tn.with_size(tn.ones((3, 2)), 0, n).shape) == "(n, 2)"
+
+
+def test_fourier_transforms_are_numpys():
+    a = np.random.default_rng(0).normal(size=(4, 6)) + 1j * np.random.default_rng(1).normal(size=(4, 6))
+    pair = (tn.asarray(a.real.copy()), tn.asarray(a.imag.copy()))
+
+    def joined(x):
+        return x.numpy() if isinstance(x, tn.Tensor) else x[0].numpy() + 1j * x[1].numpy()
+    for norm in ("backward", "ortho", "forward"):
+        for name in ("fft", "ifft"):
+            for n in (None, 3, 9):
+                np.testing.assert_allclose(joined(getattr(tn.fft, name)(pair, n, -1, norm)),
+                                           getattr(np.fft, name)(a, n, -1, norm), rtol=1e-9, atol=1e-9)
+        for name in ("hfft", "irfft"):
+            for n in (None, 7, 12):
+                np.testing.assert_allclose(joined(getattr(tn.fft, name)(pair, n, 1, norm)),
+                                           getattr(np.fft, name)(a, n, 1, norm), rtol=1e-9, atol=1e-9)
+        for name in ("rfft", "ihfft"):
+            for n in (None, 3, 9):
+                np.testing.assert_allclose(joined(getattr(tn.fft, name)(pair[0], n, 0, norm)),
+                                           getattr(np.fft, name)(a.real, n, 0, norm), rtol=1e-9, atol=1e-9)
+        for s, axes in ((None, None), ((3, 8), None), ((5,), (0,)), (None, (1, 0))):
+            for name in ("fftn", "ifftn"):
+                np.testing.assert_allclose(joined(getattr(tn.fft, name)(pair, s, axes, norm)),
+                                           getattr(np.fft, name)(a, s, axes if axes else (0, 1), norm), rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(joined(tn.fft.rfftn(pair[0], s, axes, norm)),
+                                       np.fft.rfftn(a.real, s, axes if axes else (0, 1), norm), rtol=1e-9, atol=1e-9)
+    with pytest.raises(TypeError, match="pair"):
+        tn.fft.fft(tn.ones(3))

@@ -11,8 +11,12 @@ __all__ = ["bitwise_invert", "positive", "real", "imag", "conj", "clip", "nextaf
            "greater", "greater_equal", "subtract", "not_equal", "less_equal"]
 
 
+_OPERANDS = (Tensor, bool, int, float)
+
+
 def _operator(name, operation, doc, example):
     def function(x1, x2, /):
+        x1, x2 = (x if isinstance(x, _OPERANDS) else tensor(name, x) for x in (x1, x2))
         if not isinstance(x1, Tensor) and not isinstance(x2, Tensor):
             x1 = tensor(name, x1)
         return operation(x1, x2)

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Fourier transforms of pairs of real tensors; names as in numpy.fft."""
-from tenon._common import tensor
-from tenon._core._fft import _fftfreq, _rfftfreq, convolve, fft, fft_convolve, fftshift, ifft, ifftshift, irfft, rfft
+"""Fourier transforms of pairs of real tensors, real and imaginary parts; names and arguments as in numpy.fft.
+
+There are no complex tensors: a complex argument is a pair, and so is a complex result, `ComplexPair(real, imag)`.
+"""
+from tenon import _core
+from tenon._common import along, tensor
+from tenon._core._fft import _fft, _fftfreq, _ifft, _irfft, _rfft, _rfftfreq, convolve, fft_convolve, fftshift, ifftshift
 from tenon._devices import placed
 
-__all__ = ["convolve", "fft", "fft_convolve", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn",
-           "rfft", "rfftfreq", "rfftn"]
+__all__ = ["convolve", "fft", "fft_convolve", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft",
+           "irfft", "irfftn", "rfft", "rfftfreq", "rfftn"]
 
 
 def fftfreq(n, d=1.0, *, dtype=None, device=None):
@@ -26,72 +30,140 @@ def rfftfreq(n, d=1.0, *, dtype=None, device=None):
     return placed(_rfftfreq(n, d, dtype=dtype), device)
 
 
-def _axes(x, axes):
-    return range(x.ndim) if axes is None else axes
+def _fitted(x, n, axis):
+    """n elements on an axis: the first ones, or zeros after all of them."""
+    x = tensor("fft", x)
+    if n is None or n == x.shape[axis]:
+        return x
+    if n < x.shape[axis]:
+        return along(x, axis, slice(0, n))
+    widths = [(0, 0)] * x.ndim
+    widths[axis] = (0, n - x.shape[axis])
+    return _core._pad(x, widths, 0)
 
 
-def fftn(x, axes=None, norm="backward"):
-    """`fft` over several axes; None: all.
+def _pair(x, n, axis):
+    if not isinstance(x, (tuple, list)) or len(x) != 2:
+        raise _core.ArgumentError("[fft] expected a pair of tensors, of real and imaginary parts, got "
+                                  f"{type(x).__name__}; rfft takes real ones")
+    return _fitted(x[0], n, axis), _fitted(x[1], n, axis)
+
+
+def fft(x, /, n=None, axis=-1, norm="backward"):
+    """X[k] = sum over j of x[j] e^(-2 pi i j k / n) along one axis of a pair; `n`: of so many elements, cut or with zeros.
+
+    `norm`: what is divided, "backward" the inverse by n, "forward" this one, "ortho" both by sqrt(n).
+
+    >>> tn.fft.fft((tn.asarray([1.0, 0.0]), tn.zeros(2))).real
+    Tensor([1. 1.], dtype=float32, device='cpu:0')
+    """
+    return _fft(_pair(x, n, axis), axis, norm=norm)
+
+
+def ifft(x, /, n=None, axis=-1, norm="backward"):
+    """The inverse: ifft(fft(x)) is x.
+
+    >>> tn.fft.ifft((tn.ones(2), tn.zeros(2))).real
+    Tensor([1. 0.], dtype=float32, device='cpu:0')
+    """
+    return _ifft(_pair(x, n, axis), axis, norm=norm)
+
+
+def rfft(x, /, n=None, axis=-1, norm="backward"):
+    """Of real numbers: the first n/2 + 1 of n, as the others are their conjugates.
+
+    >>> tn.fft.rfft(tn.asarray([1.0, 0.0])).real
+    Tensor([1. 1.], dtype=float32, device='cpu:0')
+    """
+    return _rfft(_fitted(x, n, axis), axis, norm=norm)
+
+
+def irfft(x, /, n=None, axis=-1, norm="backward"):
+    """The inverse of rfft, n real numbers; None: twice one less than there are.
+
+    >>> tn.fft.irfft((tn.ones(2), tn.zeros(2)))
+    Tensor([1. 0.], dtype=float32, device='cpu:0')
+    """
+    return _irfft(x, n, axis, norm=norm)
+
+
+def _plan(rank, s, axes):
+    """Axes and the elements on each; None: all axes, as many as there are."""
+    axes = list(axes) if axes is not None else list(range(rank))[-len(s):] if s is not None else list(range(rank))
+    sizes = list(s) if s is not None else [None] * len(axes)
+    if len(sizes) != len(axes):
+        raise _core.InvalidError(f"[fft] expected a size for each of {len(axes)} axes, got {len(sizes)}")
+    return list(zip(axes, sizes))
+
+
+def fftn(x, /, s=None, axes=None, norm="backward"):
+    """`fft` over several axes; None: all. `s`: elements on each.
 
     >>> tn.fft.fftn((tn.ones((2, 2)), tn.zeros((2, 2)))).real
     Tensor([[4. 0.]
             [0. 0.]], dtype=float32, device='cpu:0')
     """
-    for axis in _axes(tensor("fftn", x[0]), axes):
-        x = fft(x, axis, norm=norm)
+    for axis, n in _plan(tensor("fftn", x[0]).ndim, s, axes):
+        x = fft(x, n, axis, norm)
     return x
 
 
-def ifftn(x, axes=None, norm="backward"):
-    """`ifft` over several axes; None: all.
+def ifftn(x, /, s=None, axes=None, norm="backward"):
+    """`ifft` over several axes; None: all. `s`: elements on each.
 
     >>> tn.fft.ifftn((tn.ones((2, 2)), tn.zeros((2, 2)))).real
     Tensor([[1. 0.]
             [0. 0.]], dtype=float32, device='cpu:0')
     """
-    for axis in _axes(tensor("ifftn", x[0]), axes):
-        x = ifft(x, axis, norm=norm)
+    for axis, n in _plan(tensor("ifftn", x[0]).ndim, s, axes):
+        x = ifft(x, n, axis, norm)
     return x
 
 
-def rfftn(x, axes=None, norm="backward"):
+def rfftn(x, /, s=None, axes=None, norm="backward"):
     """`rfft` over the last of several axes, `fft` over the others; None: all.
 
     >>> tn.fft.rfftn(tn.ones((2, 2))).real
     Tensor([[4. 0.]
             [0. 0.]], dtype=float32, device='cpu:0')
     """
-    *others, last = _axes(tensor("rfftn", x), axes)
-    return fftn(rfft(x, last, norm=norm), others, norm)
+    *others, (axis, n) = _plan(tensor("rfftn", x).ndim, s, axes)
+    out = rfft(x, n, axis, norm)
+    for axis, n in others:
+        out = fft(out, n, axis, norm)
+    return out
 
 
-def irfftn(x, n=None, axes=None, norm="backward"):
-    """The inverse of `rfftn`, whose last axis had n elements (None: twice one less than there are).
+def irfftn(x, /, s=None, axes=None, norm="backward"):
+    """The inverse of `rfftn`; `s`: elements on each axis of the result.
 
     >>> tn.fft.irfftn(tn.fft.rfftn(tn.ones((2, 2))))
     Tensor([[1. 1.]
             [1. 1.]], dtype=float32, device='cpu:0')
     """
-    *others, last = _axes(tensor("irfftn", x[0]), axes)
-    return irfft(ifftn(x, others, norm), n, last, norm=norm)
+    *others, (last, size) = _plan(tensor("irfftn", x[0]).ndim, s, axes)
+    for axis, n in others:
+        x = ifft(x, n, axis, norm)
+    return irfft(x, size, last, norm)
 
 
-def hfft(x, n=None, axis=-1, norm="backward"):
+_TURNED = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def hfft(x, /, n=None, axis=-1, norm="backward"):
     """The real transform of a signal that is the conjugate of its mirror image, of which one half is given.
 
     >>> tn.fft.hfft((tn.ones(2), tn.zeros(2)))
     Tensor([2. 0.], dtype=float32, device='cpu:0')
     """
-    turned = {"backward": "forward", "ortho": "ortho", "forward": "backward"}.get(norm, norm)
-    return irfft((x[0], -tensor("hfft", x[1])), n, axis, norm=turned)
+    return irfft((x[0], -tensor("hfft", x[1])), n, axis, _TURNED.get(norm, norm))
 
 
-def ihfft(x, axis=-1, norm="backward"):
+def ihfft(x, /, n=None, axis=-1, norm="backward"):
     """Its inverse, of a real x: the half that hfft takes.
 
     >>> tn.fft.ihfft(tn.asarray([2.0, 0.0])).real
     Tensor([1. 1.], dtype=float32, device='cpu:0')
     """
-    turned = {"backward": "forward", "ortho": "ortho", "forward": "backward"}.get(norm, norm)
-    found = rfft(x, axis, norm=turned)
+    found = rfft(x, n, axis, _TURNED.get(norm, norm))
     return type(found)(found.real, -found.imag)
