@@ -56,20 +56,18 @@ class Compiled {
       if (place >= nb::len(args))
         raise(Raised::kInvalid, "[{}] expected an argument {}, which is donated, got {} by place",
               name_, place, nb::len(args));
-    const auto add = [&](nb::handle tree, bool donates) {
-      Leaves more = leaves_of(tree, true, &interned_);
-      donated.resize(donated.size() + more.tensors.size(), donates);
-      leaves.tensors.insert(leaves.tensors.end(), std::make_move_iterator(more.tensors.begin()),
-                            std::make_move_iterator(more.tensors.end()));
-      leaves.key.insert(leaves.key.end(), more.key.begin(), more.key.end());
-    };
-    size_t place = 0;
-    for (nb::handle each : args) {
-      add(each, std::ranges::count(donate_, place) != 0);
-      ++place;
+    const size_t count = nb::len(args);
+    leaves.tensors.reserve(count);
+    leaves.key.reserve(2 * count + 8);
+    for (size_t place = 0; place < count; ++place) {
+      add_leaves(PyTuple_GET_ITEM(args.ptr(), static_cast<Py_ssize_t>(place)), true, &interned_,
+                 leaves);
+      if (!donate_.empty())
+        donated.resize(leaves.tensors.size(), std::ranges::count(donate_, place) != 0);
     }
-    leaves.key.push_back(static_cast<int64_t>(place));
-    add(kwargs, false);
+    leaves.key.push_back(static_cast<int64_t>(count));
+    add_leaves(kwargs, true, &interned_, leaves);
+    if (!donate_.empty()) donated.resize(leaves.tensors.size(), false);
     const nb::object both = nb::make_tuple(args, kwargs);
     const Current current(both);
     const CompiledFunction::Results results =
@@ -77,7 +75,9 @@ class Compiled {
     return shared_->result(results);
   }
 
-  size_t traces() const { return compiled_.traces(); }
+  size_t traces() const {
+    return without_gil([&] { return compiled_.traces(); });
+  }
   const nb::object& function() const { return shared_->f.get(); }
 
  private:

@@ -252,22 +252,27 @@ class Writer {
 int64_t Interned::number(nb::handle object) {
   // By type too: 1 and 1.0 are equal.
   const nb::object pair = nb::make_tuple(nb::borrow(object.type()), nb::borrow(object));
-  PyObject* const found = PyDict_GetItemWithError(numbers_->ptr(), pair.ptr());
+  const auto numbers = nb::borrow<nb::dict>(numbers_.get());
+  PyObject* const found = PyDict_GetItemWithError(numbers.ptr(), pair.ptr());
   if (found) return PyLong_AsLongLong(found);
   if (PyErr_Occurred()) {
     PyErr_Clear();
     refuse({"compile", "an argument"},
            "tensors, numbers, or objects with a hash, by which calls are told apart", object);
   }
-  const auto next = static_cast<int64_t>(nb::len(*numbers_));
-  (*numbers_)[pair] = next;
+  const auto next = static_cast<int64_t>(nb::len(numbers));
+  numbers[pair] = next;
   return next;
 }
 
 Leaves leaves_of(nb::handle tree, bool floats, Interned* key) {
   Leaves out;
-  Reader(out, floats, key).read(tree, 0);
+  add_leaves(tree, floats, key, out);
   return out;
+}
+
+void add_leaves(nb::handle tree, bool floats, Interned* key, Leaves& out) {
+  Reader(out, floats, key).read(tree, 0);
 }
 
 nb::object mapped(nb::handle tree, bool floats, const std::function<nb::object(nb::handle)>& f) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "frontend/python/binding/gil.hpp"
 #include "tenon/tensor.hpp"
 
 namespace tenon::python {
@@ -22,16 +23,17 @@ struct Leaves {
 /// The numbers of objects that are equal, by which structures are told apart.
 class Interned {
  public:
-  Interned() : numbers_(new nb::dict()) {}
   int64_t number(nb::handle object);
 
  private:
-  nb::dict* numbers_;  // for as long as the process
+  PythonRef numbers_{nb::dict()};
 };
 
 /// Tensors in order. `key`: null, or where the rest is told. A float is a tensor of one element
 /// with `floats`. Raises ArgumentError for what has no number, as it has no hash.
 Leaves leaves_of(nb::handle tree, bool floats, Interned* key);
+/// The same after those that are there.
+void add_leaves(nb::handle tree, bool floats, Interned* key, Leaves& out);
 
 /// The same structure with f(tensor) in the place of each tensor, and of each float with `floats`.
 /// Modules and dataclasses are copied, what they share too.
