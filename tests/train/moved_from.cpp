@@ -77,6 +77,10 @@ Rows values() {
          after_move<Error>({ErrorKind::kInvalid, "x"},
                            [](Error& e) { CHECK(e.what() != nullptr); });
        }},
+      {"AxisError",
+       [](Context&) {
+         after_move<AxisError>(AxisError("x"), [](AxisError& e) { CHECK(e.what() != nullptr); });
+       }},
       {"Literal", [](Context&) { is_not_moved<Literal>(); }},
       {"Context", [](Context&) { is_not_moved<Context>(); }},
       {"GradientTape", [](Context&) { is_not_moved<GradientTape>(); }},
