@@ -34,8 +34,7 @@ LEFT_OUT = {"slice", "trace", "tensor", "from_size", "zeros", "ones", "zeros_lik
 PYTHON_NAMES = {"bit_cast": "view", "stddev": "std"}
 # Parameters that NumPy or the array API standard name otherwise.
 PARAMETERS = {
-    ("tril", "offset"): "k", ("triu", "offset"): "k", ("diag", "offset"): "k", ("pow", "x"): "x", ("matmul", "a"): "x1",
-    ("matmul", "b"): "x2", ("tile", "counts"): "repetitions",
+    ("tril", "offset"): "k", ("triu", "offset"): "k", ("diag", "offset"): "k", ("matmul", "a"): "x1", ("matmul", "b"): "x2", ("tile", "counts"): "repetitions",
 }
 # Defaults that the standard has and C++ has not.
 DEFAULTS = {("take_along_axis", "axis"): "-1"}
@@ -113,7 +112,7 @@ class Types:
     """The enums and the structs of results of the headers."""
 
     def __init__(self, text):
-        self.enums = {name: [re.sub(r"(?<!^)(?=[A-Z])", "_", word[1:]).lower() for word in re.findall(r"\bk\w+", words)]
+        self.enums = {name: [words_of(word) for word in re.findall(r"\bk\w+", words)]
                       for name, words in re.findall(r"enum class (\w+)[^{]*{([^}]*)}", text)}
         self.results = {}
         for name, body in re.findall(r"^struct (\w+) {\n(.*?)^};", text, re.M | re.S):
@@ -123,19 +122,31 @@ class Types:
                 self.results[name] = fields
 
 
-def default_text(parameter, types):
-    d = parameter.default
-    if d is None:
-        return ""
-    if d in ("{}", "std::nullopt"):
-        return " = None"
-    if d in ("true", "false"):
-        return f" = {d.capitalize()}"
-    if match := re.fullmatch(r"(\w+)::k(\w+)", d):
-        if match[1] == "DType":
-            return f" = '{ {'F32': 'float32', 'I64': 'int64'}[match[2]] }'"
-        return f" = '{re.sub(r'(?<!^)(?=[A-Z])', '_', match[2]).lower()}'"
-    return f" = {d}"
+def words_of(name):
+    """kNotEqual, or NotEqual, as a word of Python."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name.removeprefix("k")).lower()
+
+
+def default_text(default):
+    """A default of C++ in a signature."""
+    if default in ("{}", "", "std::nullopt"):
+        return "None"
+    if default in ("true", "false"):
+        return default.capitalize()
+    if match := re.fullmatch(r"DType::k(\w+)", default):
+        return repr({"F32": "float32", "I64": "int64"}[match[1]])
+    if match := re.fullmatch(r"\w+::(k\w+)", default):
+        return repr(words_of(match[1]))
+    if re.fullmatch(r"0x1p-\d+", default):
+        return repr(float.fromhex(default))
+    return default
+
+
+def read_words(place, value, words):
+    """The number of one of the words of an enum, and its type in Python."""
+    listed = ", ".join(f'"{w}"' for w in words)
+    return (f"from_words({place}, {value}, {{{listed}}})",
+            "Literal[" + ", ".join(repr(w) for w in words) + "]")
 
 
 def read(parameter, function, types):
@@ -146,9 +157,8 @@ def read(parameter, function, types):
     if optional:
         t = optional[1]
     if t in types.enums:
-        words = ", ".join(f'"{w}"' for w in types.enums[t])
-        text = f"static_cast<{t}>(from_words({place}, {value}, {{{words}}}))"
-        annotation = "Literal[" + ", ".join(f"'{w}'" for w in types.enums[t]) + "]"
+        number, annotation = read_words(place, value, types.enums[t])
+        text = f"static_cast<{t}>({number})"
         return (f"{value}.is_none() ? {parameter.default} : {text}" if parameter.default else text), annotation
     if t not in READ:
         raise SystemExit(f"generate.py: {function}: expected a type of READ, got '{t}'")
@@ -184,8 +194,7 @@ def bind(function, module, is_table, types, number, form, examples):
     is_member = is_table and function.name not in RAW
     if function.name in RAW:
         name = f"_{name}{form or ''}"
-    scope = "tenon::"
-    call = f"{scope}{function.name}({', '.join(a for a, _ in arguments)})"
+    call = f"tenon::{function.name}({', '.join(a for a, _ in arguments)})"
     annotation = {"Tensor": "Tensor", "std::vector<Tensor>": "list[Tensor]"}.get(function.result, function.result)
     body = f"return to_python({call});"
     given = [p.name for p in function.parameters]
@@ -194,8 +203,7 @@ def bind(function, module, is_table, types, number, form, examples):
         whole = call.replace(arguments[0][0], f"{arguments[0][0]}.expand_dims(0)", 1)
         whole = whole.replace(arguments[given.index("axis")][0], "Axes(0)").replace(arguments[given.index("keepdims")][0], "false")
         body = f"if (is_no_axis(axis_)) return to_python({whole});\n  {body}"
-    wait = function.name in WAITS
-    if wait and function.result not in types.results:
+    if function.name in WAITS and function.result not in types.results:
         values = "".join(f"const auto a{i} = {a};\n  " for i, (a, _) in enumerate(arguments))
         given = ", ".join(f"a{i}" for i in range(len(arguments)))
         body = f"{values}return to_python(without_gil([&] {{ return tenon::{function.name}({given}); }}));"
@@ -208,9 +216,7 @@ def bind(function, module, is_table, types, number, form, examples):
         raise SystemExit(f"generate.py: {name}: expected a result that Python has, got '{function.result}'")
     own = f"f{number}_{name}"
     full_name = f"{module}.{name}" if module else name
-    example = examples.pop(full_name, None)
-    if example is None and not name.startswith("_"):
-        raise SystemExit(f"generate.py: expected an example of {full_name} in examples.txt, got none")
+    example = None if name.startswith("_") else example_of(full_name, examples, "examples.txt")
     code = f"nb::object {own}({', '.join(f'nb::handle {p.name}_' for p in function.parameters)}) {{\n  {body}\n}}\n"
 
     def definition(target, first):
@@ -225,7 +231,8 @@ def bind(function, module, is_table, types, number, form, examples):
             if first and p is function.parameters[0]:
                 signature.append("self")
             else:
-                signature.append(f"{shown}: {annotation_}{default_text(p, types)}")
+                default = "" if p.default is None else f" = {default_text(p.default)}"
+                signature.append(f"{shown}: {annotation_}{default}")
         if first:
             flags = flags[1:]
         text = f"def {name}({', '.join(signature)}) -> {annotation}"
@@ -236,6 +243,22 @@ def bind(function, module, is_table, types, number, form, examples):
     if is_member:
         lines += definition("c", "self")
     return code, lines
+
+
+def example_of(name, examples, file):
+    if name not in examples:
+        raise SystemExit(f"expected an example of {name} in {file}, got none")
+    return examples.pop(name)
+
+
+def write(out, script, includes, functions, signature, lines, examples):
+    """The file, once each example has been used."""
+    if examples:
+        raise SystemExit(f"{script}: expected examples of what is bound, got {', '.join(examples)}")
+    pathlib.Path(out).write_text(
+        f"// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n// Made by frontend/python/{script}.\n"
+        f"{includes}\nnamespace tenon::python {{\nnamespace {{\n\n{''.join(functions)}\n}}  // namespace\n\n"
+        f"void {signature} {{\n{''.join(lines)}}}\n\n}}  // namespace tenon::python\n")
 
 
 def main(frontend, out):
@@ -256,14 +279,10 @@ def main(frontend, out):
                 code, definition = bind(function, module, is_table, types, len(functions), form, examples)
                 functions.append(code)
                 lines.append(definition)
-    if examples:
-        raise SystemExit(f"generate.py: expected examples of what is bound, got {', '.join(examples)}")
     includes = "".join(f'#include "{h.split("include/")[1]}"\n' for h in texts if h.endswith(".hpp"))
-    pathlib.Path(out).write_text(
-        "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n// Made by frontend/python/generate.py.\n"
-        '#include "frontend/python/binding/arguments.hpp"\n#include "frontend/python/binding/functions.hpp"\n'
-        f"{includes}\nnamespace tenon::python {{\nnamespace {{\n\n{''.join(functions)}\n}}  // namespace\n\n"
-        f"void add_functions(nb::module_& m, nb::class_<Tensor>& c) {{\n{''.join(lines)}}}\n\n}}  // namespace tenon::python\n")
+    write(out, "generate.py", '#include "frontend/python/binding/arguments.hpp"\n'
+          f'#include "frontend/python/binding/functions.hpp"\n{includes}',
+          functions, "add_functions(nb::module_& m, nb::class_<Tensor>& c)", lines, examples)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import re
 import sys
 
 import generate
-from generate import Parameter, declarations, read, read_examples, split
+from generate import Parameter, declarations, default_text, example_of, read_examples, read_words, split
 
 HEADERS = ["linear", "conv", "pool", "norm", "attention", "recurrent", "resize", "graph", "losses", "sequential", "initialisers",
            "optimizers/schedules", "optimizers/optimizers", "optimizers/averages", "optimizers/optimizer", "precision", "mode"]
@@ -46,19 +46,6 @@ class Options:
                 self.fields.append((match[1], field_name.strip(), default.strip()))
 
 
-def shown(type_, default, types):
-    """A default in a signature."""
-    if default in ("{}", ""):
-        return "None"
-    if default in ("true", "false"):
-        return default.capitalize()
-    if match := re.fullmatch(r"(\w+)::k(\w+)", default):
-        return "'" + re.sub(r"(?<!^)(?=[A-Z])", "_", match[2]).lower() + "'"
-    if re.fullmatch(r"0x1p-\d+", default):
-        return repr(float.fromhex(default))
-    return default
-
-
 class Call:
     """The arguments of a constructor, a call or a function, with options expanded."""
 
@@ -91,9 +78,8 @@ class Call:
         optional = re.fullmatch(r"std::optional<(.*)>", type_)
         inner = optional[1] if optional else type_
         if inner in self.types.enums:
-            words = ", ".join(f'"{w}"' for w in self.types.enums[inner])
-            literal = "Literal[" + ", ".join(f"'{w}'" for w in self.types.enums[inner]) + "]"
-            return f"static_cast<nn::{inner}>(from_words({place}, {name}_, {{{words}}}))", literal
+            number, annotation = read_words(place, f"{name}_", self.types.enums[inner])
+            return f"static_cast<nn::{inner}>({number})", annotation
         if inner not in generate.READ:
             raise SystemExit(f"generate_layers.py: {self.function}: expected a type of READ, got '{type_}'")
         scope = "nn::" if inner in ("Rate", "Which", "Mode", "Optimizer") else ""
@@ -105,7 +91,7 @@ class Call:
         value, annotation = self.value(type_, name, n)
         self.handles.append(name)
         self.flags.append(f'nb::arg("{name}") = nb::none()')
-        text = shown(type_, default, self.types)
+        text = default_text(default)
         self.signature.append(f"{name}: {annotation}{' | None' if text == 'None' and 'None' not in annotation else ''} = {text}")
         self.lines.append(f"if (!{name}_.is_none()) options.{name} = {value};")
 
@@ -119,7 +105,7 @@ class Call:
             self.arguments.append(value)
             return
         self.flags.append(f'nb::arg("{p.name}") = nb::none()')
-        text = shown(p.type, p.default, self.types)
+        text = default_text(p.default)
         self.signature.append(f"{p.name}: {annotation}{' | None' if text == 'None' and 'None' not in annotation else ''} = {text}")
         scope = "nn::" if p.type in self.types.enums or p.type in ("Rate", "Which", "Mode", "Optimizer") else ""
         default = f"{scope}{p.default}" if "::" in p.default else p.default
@@ -163,7 +149,7 @@ class Struct:
             self.fields += [(type_, f.strip()) for f in names.split(",")]
 
     def bind(self, options, types, inherited, examples):
-        out, code = [], []
+        out = []
         parent = inherited.get(self.base)
         fields = self.fields + (parent.fields if parent else [])
         calls = self.calls or (parent.calls if parent else [])
@@ -180,10 +166,7 @@ class Struct:
         if self.has_key:
             lines.append("if (!key_.is_none())\n      nn::fields::initialise(nn::tensors(*self), "
                          f'from<Key>({{"{self.name}", "key"}}, key_));')
-        example = examples.pop(f"nn.{self.name}", None)
-        if example is None:
-            raise SystemExit(f"generate_layers.py: expected an example of nn.{self.name} in examples.txt, got none")
-        doc = generate.documented(self.doc, example)
+        doc = generate.documented(self.doc, example_of(f"nn.{self.name}", examples, "examples_nn.txt"))
         out.append(f'  auto c_{self.name} = nb::class_<{self.cpp}>(nn, "{self.name}",\n    "{doc}");\n  add_struct(c_{self.name});\n')
         out.append(f'  c_{self.name}.def("__init__", []({", ".join([self.cpp + "* self"] + ["nb::handle " + h + "_" for h in handles])}) {{\n'
                    "    " + "\n    ".join(lines) + "\n  }" + "".join(", " + f for f in flags)
@@ -213,7 +196,7 @@ class Struct:
                 get, put = f"return nb::cast({member});", None
             setter = f",\n    []({self.cpp}& self, nb::handle value) {{\n    {put}\n  }}" if put else ""
             out.append(f'  c_{self.name}.def_prop_{"rw" if put else "ro"}("{name}", []({self.cpp}& self) -> nb::object {{\n    {get}\n  }}{setter});\n')
-        return code, out
+        return out
 
 
 def structs(text):
@@ -239,13 +222,10 @@ def main(frontend, out):
             known[struct.name] = struct
             if struct.name in STRUCTS_LEFT_OUT:
                 continue
-            _, definition = struct.bind(options, types, known, examples)
-            lines += definition
+            lines += struct.bind(options, types, known, examples)
         module = "optim" if header.startswith(OPTIM) else "nn"
         for function in declarations(text):
             if function.name in LEFT_OUT or function.name.startswith("operator") or "fields::" in function.result:
-                continue
-            if function.name not in LEFT_OUT and re.search(r"\bNamed\b|Context&|Module", function.result):
                 continue
             parameters = split(function.text)
             if any(re.search(r"Named|KeyValueCache|Slot|Initialiser", p) for p in parameters):
@@ -255,20 +235,14 @@ def main(frontend, out):
             handles = ", ".join(f"nb::handle {h}_" for h in call.handles)
             body = "\n  ".join(call.lines + [result(function.result, f"nn::{function.name}({', '.join(call.arguments)})")])
             functions.append(f"nb::object {own}({handles}) {{\n  {body}\n}}\n")
-            example = examples.pop(f"{module}.{function.name}", None)
-            if example is None:
-                raise SystemExit(f"generate_layers.py: expected an example of {module}.{function.name} in examples_nn.txt, got none")
+            example = example_of(f"{module}.{function.name}", examples, "examples_nn.txt")
             lines.append(f'  {module}.def("{function.name}", &{own}{"".join(", " + f for f in call.flags)},\n'
                          f'    nb::sig("def {function.name}({", ".join(call.signature)}) -> {function.result}"),\n'
                          f'    "{generate.documented(function.doc, example)}");\n')
-    if examples:
-        raise SystemExit(f"generate_layers.py: expected examples of what is bound, got {', '.join(examples)}")
     includes = "".join(f'#include "tenon/nn/{h}.hpp"\n' for h in HEADERS)
-    pathlib.Path(out).write_text(
-        "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n// Made by frontend/python/generate_layers.py.\n"
-        '#include <fmt/format.h>\n#include "frontend/python/binding/errors.hpp"\n#include "frontend/python/binding/nn.hpp"\n'
-        f'#include "frontend/python/binding/structs.hpp"\n{includes}\nnamespace tenon::python {{\nnamespace {{\n\n{"".join(functions)}\n'
-        f"}}  // namespace\n\nvoid add_layers(nb::module_& nn, nb::module_& optim) {{\n{''.join(lines)}}}\n\n}}  // namespace tenon::python\n")
+    generate.write(out, "generate_layers.py", '#include <fmt/format.h>\n#include "frontend/python/binding/errors.hpp"\n'
+                   '#include "frontend/python/binding/nn.hpp"\n#include "frontend/python/binding/structs.hpp"\n' + includes,
+                   functions, "add_layers(nb::module_& nn, nb::module_& optim)", lines, examples)
 
 
 if __name__ == "__main__":

@@ -190,10 +190,7 @@ std::vector<int64_t> from(Place place, nb::handle value) {
 
 template <>
 Axes from(Place place, nb::handle value) {
-  if (const auto one = as_integer(place, value)) {
-    if (!std::in_range<int>(*one)) return Axes(from<int>(place, value));
-    return Axes(static_cast<int>(*one));
-  }
+  if (as_integer(place, value)) return Axes(from<int>(place, value));
   return elements<int>(place, value, "an integer or a tuple of integers");
 }
 

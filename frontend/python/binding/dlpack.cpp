@@ -58,8 +58,7 @@ nb::object export_capsule(const Tensor& x, nb::handle stream, nb::handle max_ver
   if (!dl_device.is_none()) {
     const auto device = from<std::vector<int64_t>>({"__dlpack__", "dl_device"}, dl_device);
     if (device != std::vector<int64_t>{dlpack::kHost, 0})
-      raise_buffer_error(
-          fmt::format("[__dlpack__] expected the device (1, 0), the host, got another"));
+      raise_buffer_error("[__dlpack__] expected the device (1, 0), the host, got another");
   }
   const Copying copying = copying_of("__dlpack__", copy);
   const bool is_versioned =

@@ -136,12 +136,6 @@ class Compiled {
   CompiledFunction compiled_;
 };
 
-/// The tensors of a structure that a gradient is by, and the structure of gradients.
-struct ByWhat {
-  nb::object tree;
-  std::vector<Tensor> floats;
-};
-
 /// Floats, but for what a model keeps and does not learn.
 bool is_by(nb::handle x) {
   if (nb::isinstance<nn::Buffer>(x)) return false;

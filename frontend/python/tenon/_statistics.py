@@ -127,20 +127,13 @@ unique_counts_result = namedtuple("unique_counts_result", "values counts")
 unique_inverse_result = namedtuple("unique_inverse_result", "values inverse_indices")
 
 
-def _unique_of(x):
-    """The standard's: each NaN is one of its own, and -0 stays apart from no 0."""
-    x = tensor("unique", x)
-    found = _core._unique(x)
-    return found
-
-
 def unique_values(x, /):
     """Values that differ, sorted. Reads back how many there are.
 
     >>> tn.unique_values(tn.asarray([2, 1, 2]))
     Tensor([1 2], dtype=int64, device='cpu:0')
     """
-    return _unique_of(x).values
+    return _core._unique(tensor("unique", x)).values
 
 
 def unique_counts(x, /):
@@ -149,7 +142,7 @@ def unique_counts(x, /):
     >>> tn.unique_counts(tn.asarray([2, 1, 2])).counts
     Tensor([1 2], dtype=int64, device='cpu:0')
     """
-    found = _unique_of(x)
+    found = _core._unique(tensor("unique", x))
     return unique_counts_result(found.values, found.counts)
 
 
@@ -159,7 +152,7 @@ def unique_inverse(x, /):
     >>> tn.unique_inverse(tn.asarray([2, 1, 2])).inverse_indices
     Tensor([1 0 1], dtype=int64, device='cpu:0')
     """
-    found = _unique_of(x)
+    found = _core._unique(tensor("unique", x))
     return unique_inverse_result(found.values, found.inverse)
 
 
@@ -169,7 +162,7 @@ def unique_all(x, /):
     >>> tn.unique_all(tn.asarray([2, 1, 2])).indices
     Tensor([1 0], dtype=int64, device='cpu:0')
     """
-    found = _unique_of(x)
+    found = _core._unique(tensor("unique", x))
     return unique_all_result(found.values, found.indices, found.inverse, found.counts)
 
 

@@ -96,6 +96,12 @@ def _plan(rank, s, axes):
     return list(zip(axes, sizes))
 
 
+def _along_each(transform, x, plan, norm):
+    for axis, n in plan:
+        x = transform(x, n, axis, norm)
+    return x
+
+
 def fftn(x, /, s=None, axes=None, norm="backward"):
     """`fft` over several axes; None: all. `s`: elements on each.
 
@@ -103,9 +109,7 @@ def fftn(x, /, s=None, axes=None, norm="backward"):
     Tensor([[4. 0.]
             [0. 0.]], dtype=float32, device='cpu:0')
     """
-    for axis, n in _plan(tensor("fftn", x[0]).ndim, s, axes):
-        x = fft(x, n, axis, norm)
-    return x
+    return _along_each(fft, x, _plan(tensor("fftn", x[0]).ndim, s, axes), norm)
 
 
 def ifftn(x, /, s=None, axes=None, norm="backward"):
@@ -115,9 +119,7 @@ def ifftn(x, /, s=None, axes=None, norm="backward"):
     Tensor([[1. 0.]
             [0. 0.]], dtype=float32, device='cpu:0')
     """
-    for axis, n in _plan(tensor("ifftn", x[0]).ndim, s, axes):
-        x = ifft(x, n, axis, norm)
-    return x
+    return _along_each(ifft, x, _plan(tensor("ifftn", x[0]).ndim, s, axes), norm)
 
 
 def rfftn(x, /, s=None, axes=None, norm="backward"):
@@ -128,10 +130,7 @@ def rfftn(x, /, s=None, axes=None, norm="backward"):
             [0. 0.]], dtype=float32, device='cpu:0')
     """
     *others, (axis, n) = _plan(tensor("rfftn", x).ndim, s, axes)
-    out = rfft(x, n, axis, norm)
-    for axis, n in others:
-        out = fft(out, n, axis, norm)
-    return out
+    return _along_each(fft, rfft(x, n, axis, norm), others, norm)
 
 
 def irfftn(x, /, s=None, axes=None, norm="backward"):
@@ -142,9 +141,7 @@ def irfftn(x, /, s=None, axes=None, norm="backward"):
             [1. 1.]], dtype=float32, device='cpu:0')
     """
     *others, (last, size) = _plan(tensor("irfftn", x[0]).ndim, s, axes)
-    for axis, n in others:
-        x = ifft(x, n, axis, norm)
-    return irfft(x, size, last, norm)
+    return irfft(_along_each(ifft, x, others, norm), size, last, norm)
 
 
 _TURNED = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
